@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 Level = Literal["live", "peer", "protocol", "unit"]
-Section = Literal["events", "receive", "send", "apis", "actions"]
+Section = Literal["events", "receive", "send", "apis", "actions", "behaviours"]
 LEVELS: Final[tuple[Level, ...]] = ("live", "peer", "protocol", "unit")
 """Levels, the strongest first."""
 Shown = dict[str, dict[str, list[str]]]
@@ -25,15 +25,15 @@ class Evidence:
     def read(self) -> Shown:
         return json.loads(self._file.read_text(encoding="utf-8")) if self._file.exists() else {}
 
-    def hold(self, level: Level, section: Section, shown: Iterable[str]) -> None:
+    def hold(self, level: Level, section: Section, names_shown: Iterable[str]) -> None:
         """Fails if the file has other names than those that were just shown."""
-        told, names = self.read(), sorted(set(shown))
+        evidence, names = self.read(), sorted(set(names_shown))
         if os.environ.get("PARLOUR_EVIDENCE") == "write":
-            told.setdefault(level, {})[section] = names
+            evidence.setdefault(level, {})[section] = names
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            self._file.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            self._file.write_text(json.dumps(evidence, indent=1, sort_keys=True) + "\n", encoding="utf-8")
             return
-        claimed = told.get(level, {}).get(section, [])
+        claimed = evidence.get(level, {}).get(section, [])
         assert claimed == names, (
             f"{self._file} claims {sorted(set(claimed) - set(names))} without proof and lacks "
             f"{sorted(set(names) - set(claimed))}; run this test with PARLOUR_EVIDENCE=write, then make documents"

@@ -5,7 +5,7 @@ import signal
 from dataclasses import replace
 
 from parlour.app.core_ports import CorePorts
-from parlour.core.journal import Journal, Receipt, Row, Search, Select, Unit
+from parlour.core.journal import Journal, PreparedCallback, Receipt, Row, Search, Select, Unit
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt, Surface
 
@@ -15,12 +15,12 @@ class Fault:
 
     def __init__(self, point: str) -> None:
         self._name, _, count = point.partition("#")
-        self._left = int(count or 1)
+        self._remaining = int(count or 1)
 
     def at(self, name: str) -> None:
         if name == self._name:
-            self._left -= 1
-            if not self._left:
+            self._remaining -= 1
+            if not self._remaining:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     def around(self, ports: CorePorts) -> CorePorts:
@@ -33,9 +33,9 @@ class FaultyJournal:
         self._journal = journal
         self._fault = fault
 
-    async def commit(self, unit: Unit) -> Receipt:
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         self._fault.at(f"{unit.name}:before")
-        receipt = await self._journal.commit(unit)
+        receipt = await self._journal.commit(unit, on_prepared)
         self._fault.at(f"{unit.name}:after")
         return receipt
 
@@ -65,9 +65,9 @@ class FaultySurface:
 
     async def send(self, outgoing: OutboxRow) -> SendReceipt:
         self._fault.at("send:before")
-        sent = await self._surface.send(outgoing)
+        receipt = await self._surface.send(outgoing)
         self._fault.at("send:after")
-        return sent
+        return receipt
 
     async def find_sent(self, outgoing: OutboxRow) -> SendReceipt | None:
         return await self._surface.find_sent(outgoing)

@@ -13,6 +13,7 @@ from parlour.app.core_ports import CorePorts
 from parlour.app.host import Host, HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve
+from parlour.core.model.ids import AgentId
 
 from .faults import Fault
 from .line_platform import SURFACE, LinePlatform
@@ -27,7 +28,7 @@ def main(data: str, port: str, platform_port: str, agent_id: str, point: str = "
 
     @asynccontextmanager
     async def attach(host: Host) -> AsyncIterator[None]:
-        async with platform.connected(host.core.gateway, host.core.routes, agent_id):
+        async with platform.connected(host.core.gateway, host.core.routes, AgentId(agent_id)):
             yield
 
     serve.run(load(None, {"data": Path(data), "http.port": int(port)}), HostExtensions(wrap, attach))

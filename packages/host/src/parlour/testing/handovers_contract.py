@@ -7,6 +7,7 @@ pytest and pytest-asyncio in auto mode.
 from collections.abc import Callable
 
 from parlour.core.delivery.send_log import SendLog
+from parlour.core.model.ids import OutboxId
 
 Lives = Callable[[], SendLog]
 
@@ -16,55 +17,59 @@ class HandoversContract:
         await lives().load([])
         after = lives()
         await after.load(["kept"])
-        assert not after.was_started("kept")
-        assert after.message_id("kept") is None
+        assert not after.was_started(OutboxId("kept"))
+        assert after.message_id(OutboxId("kept")) is None
 
     async def test_what_was_handed_over_and_not_answered_is_uncertain(self, lives: Lives) -> None:
         before = lives()
         await before.load([])
-        before.record_start("handed")
+        before.record_start(OutboxId("handed"))
         after = lives()
         await after.load(["handed", "kept"])
-        assert (after.was_started("handed"), after.was_started("kept")) == (True, False)
-        assert after.message_id("handed") is None
+        assert (after.was_started(OutboxId("handed")), after.was_started(OutboxId("kept"))) == (True, False)
+        assert after.message_id(OutboxId("handed")) is None
 
     async def test_what_was_answered_is_known_with_the_platforms_id(self, lives: Lives) -> None:
         before = lives()
         await before.load([])
         for outbox_id, message_id in (("plain", "77"), ("odd", 'a "b"\nc\0\u2028 🎉'), ("unnamed", "")):
-            before.record_start(outbox_id)
-            before.record_acknowledgement(outbox_id, message_id)
+            before.record_start(OutboxId(outbox_id))
+            before.record_acknowledgement(OutboxId(outbox_id), message_id)
         after = lives()
         await after.load(["plain", "odd", "unnamed"])
-        assert [after.message_id(each) for each in ("plain", "odd", "unnamed")] == ["77", 'a "b"\nc\0\u2028 🎉', ""]
+        assert [after.message_id(OutboxId(each)) for each in ("plain", "odd", "unnamed")] == [
+            "77",
+            'a "b"\nc\0\u2028 🎉',
+            "",
+        ]
 
     async def test_a_life_that_did_nothing_passes_on_what_it_found(self, lives: Lives) -> None:
         before = lives()
         await before.load([])
-        before.record_start("handed")
+        before.record_start(OutboxId("handed"))
         await lives().load(["handed", "kept"])
         after = lives()
         await after.load(["handed", "kept"])
-        assert (after.was_started("handed"), after.was_started("kept")) == (True, False)
+        assert (after.was_started(OutboxId("handed")), after.was_started(OutboxId("kept"))) == (True, False)
 
     async def test_what_is_handed_over_again_is_uncertain_again(self, lives: Lives) -> None:
         before = lives()
         await before.load([])
-        before.record_start("again")
-        before.record_acknowledgement("again", "1")
-        before.clear("again")
-        before.record_start("again")
+        before.record_start(OutboxId("again"))
+        before.record_acknowledgement(OutboxId("again"), "1")
+        before.clear(OutboxId("again"))
+        before.record_start(OutboxId("again"))
         after = lives()
         await after.load(["again"])
-        assert after.was_started("again")
-        assert after.message_id("again") is None
+        assert after.was_started(OutboxId("again"))
+        assert after.message_id(OutboxId("again")) is None
 
     async def test_taking_up_twice_changes_nothing(self, lives: Lives) -> None:
         before = lives()
         await before.load([])
-        before.record_start("handed")
+        before.record_start(OutboxId("handed"))
         after = lives()
         await after.load(["handed"])
-        after.record_start("new")
+        after.record_start(OutboxId("new"))
         await after.load(["handed", "new", "kept"])
-        assert [after.was_started(each) for each in ("handed", "new", "kept")] == [True, True, False]
+        assert [after.was_started(OutboxId(each)) for each in ("handed", "new", "kept")] == [True, True, False]

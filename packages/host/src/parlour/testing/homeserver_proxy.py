@@ -71,9 +71,9 @@ class HomeserverProxy:
 
     def hold(self, method: str, part: str) -> asyncio.Event:
         """Keeps back the homeserver's answer for good; the waiting client may be killed before."""
-        held = asyncio.Event()
-        self._faults.append(Fault(method, part, 1, happens=True, held=held))
-        return held
+        release = asyncio.Event()
+        self._faults.append(Fault(method, part, 1, happens=True, held=release))
+        return release
 
     def cut_all(self) -> None:
         """Cuts every connection that waits for an answer."""
@@ -89,8 +89,18 @@ class HomeserverProxy:
         self._reports["invite"][room_id] = {"invite_state": {"events": list(state)}}
         self._reported.set()
 
+    @property
+    def has_reports(self) -> bool:
+        """Whether events are still to be reported."""
+        return self._reported.is_set()
+
     def count(self, method: str, part: str) -> int:
         return sum(each == method and part in path for each, path in self.requests)
+
+    async def changed(self) -> None:
+        """Waits for the next request or report."""
+        self._came.clear()
+        await self._came.wait()
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Waits for a condition, which is checked after each request."""
@@ -134,18 +144,19 @@ class HomeserverProxy:
         """Answers a sync with the events to be reported, as soon as there are any."""
         if not request.path.endswith("/sync") or "since" not in request.query:
             return await self._handed_on(request)
-        asked, told = asyncio.create_task(self._handed_on(request)), asyncio.create_task(self._reported.wait())
+        forwarded, reported = asyncio.create_task(self._handed_on(request)), asyncio.create_task(self._reported.wait())
         try:
-            await asyncio.wait([asked, told], return_when=asyncio.FIRST_COMPLETED)
-            return self._report(request.query["since"]) if self._reported.is_set() else await asked
+            await asyncio.wait([forwarded, reported], return_when=asyncio.FIRST_COMPLETED)
+            return self._report(request.query["since"]) if self._reported.is_set() else await forwarded
         finally:
-            asked.cancel()
-            told.cancel()
+            forwarded.cancel()
+            reported.cancel()
 
     def _report(self, since: str) -> web.Response:
         """Answers a sync with the reports only. The homeserver's own events come with the next one."""
         reports, self._reports = self._reports, {"join": {}, "invite": {}}
         self._reported.clear()
+        self._came.set()
         return web.json_response({"next_batch": since, "rooms": reports})
 
     async def _handed_on(self, request: web.Request) -> web.StreamResponse:
@@ -155,8 +166,8 @@ class HomeserverProxy:
             request.method, URL(url, encoded=True), data=body or None, headers=headers
         ) as answer:
             content = await answer.read()
-            kept = {name: answer.headers[name] for name in KEPT if name in answer.headers}
-            return web.Response(status=answer.status, body=content, headers=kept)
+            forwarded = {name: answer.headers[name] for name in KEPT if name in answer.headers}
+            return web.Response(status=answer.status, body=content, headers=forwarded)
 
 
 def _abort(request: web.Request) -> None:

@@ -12,10 +12,11 @@ from typing import Any
 from parlour.core.config.routes import Route, RouteRepository
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import AgentId, BotId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt, SendRefused
 
-BOT = "line"
+BOT = BotId("line")
 SURFACE = "sim"
 
 
@@ -59,7 +60,7 @@ class LinePlatform:
         return None
 
     @asynccontextmanager
-    async def connected(self, gateway: Gateway, routes: RouteRepository, agent_id: str) -> AsyncIterator[None]:
+    async def connected(self, gateway: Gateway, routes: RouteRepository, agent_id: AgentId) -> AsyncIterator[None]:
         if not routes.in_match_order(BOT):
             await routes.replace(BOT, [Route("*", "agent", {"agent_id": agent_id})])
         reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+from parlour.core.model.ids import OutboxId
+
 
 class MemoryHandovers:
     def __init__(self) -> None:
@@ -17,17 +19,17 @@ class MemoryHandovers:
             self._open = dict.fromkeys(sending)
             self._lost = False
 
-    def was_started(self, outbox_id: str) -> bool:
+    def was_started(self, outbox_id: OutboxId) -> bool:
         return outbox_id in self._open
 
-    def message_id(self, outbox_id: str) -> str | None:
+    def message_id(self, outbox_id: OutboxId) -> str | None:
         return self._open.get(outbox_id)
 
-    def record_start(self, outbox_id: str) -> None:
+    def record_start(self, outbox_id: OutboxId) -> None:
         self._open[outbox_id] = None
 
-    def record_acknowledgement(self, outbox_id: str, message_id: str) -> None:
+    def record_acknowledgement(self, outbox_id: OutboxId, message_id: str) -> None:
         self._open[outbox_id] = message_id
 
-    def clear(self, outbox_id: str) -> None:
+    def clear(self, outbox_id: OutboxId) -> None:
         self._open.pop(outbox_id, None)

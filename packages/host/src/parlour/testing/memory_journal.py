@@ -18,6 +18,7 @@ from parlour.core.journal import (
     GuardFailed,
     Increment,
     Insert,
+    PreparedCallback,
     Receipt,
     Ref,
     Row,
@@ -54,13 +55,13 @@ class MemoryJournal:
     def __init__(self, database: "MemoryDatabase | None" = None) -> None:
         self.database = MemoryDatabase() if database is None else database
 
-    async def commit(self, unit: Unit) -> Receipt:
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         # A unit is carried out at once and acknowledged a turn of the loop later: a caller cancelled in between has
         # committed.
         try:
             receipt = self.database.commit(unit)
-            if unit.on_prepared is not None:
-                unit.on_prepared(receipt)
+            if on_prepared is not None:
+                on_prepared(receipt)
             return receipt
         finally:
             await asyncio.sleep(0)
@@ -95,23 +96,23 @@ class MemoryDatabase:
     def read(self, query: Select) -> list[Row]:
         _require_query(query)
         conditions = [(each.column, each.operator, _storable(each.value)) for each in query.where]
-        found = list(self.rows(query.table).matching(conditions))
+        matches = list(self.rows(query.table).matching(conditions))
         if query.order:
-            found.sort(key=lambda row: _values(row, query.order), reverse=query.direction == "descending")
-        return [_part(row, query.columns or query.table.column_names) for row in found[: query.limit]]
+            matches.sort(key=lambda row: _values(row, query.order), reverse=query.direction == "descending")
+        return [_part(row, query.columns or query.table.column_names) for row in matches[: query.limit]]
 
     def search(self, query: Search) -> list[Row]:
         """Ranks a match higher if the text around the words is shorter."""
         candidates = self.read(Select(query.table, query.where, order=query.table.key, direction="descending"))
         texts = [(str(row[query.column]).split(" "), row) for row in candidates]
-        found = [(len(text), row) for text, row in texts if set(query.words) <= set(text)]
-        return [row for _, row in sorted(found, key=lambda each: each[0])[: query.limit]]
+        matches = [(len(text), row) for text, row in texts if set(query.words) <= set(text)]
+        return [row for _, row in sorted(matches, key=lambda each: each[0])[: query.limit]]
 
     def rows(self, table: Table) -> "_Rows":
-        found = self._tables.get(table.name)
-        if found is None:
-            found = self._tables[table.name] = _Rows(table)
-        return found
+        table_rows = self._tables.get(table.name)
+        if table_rows is None:
+            table_rows = self._tables[table.name] = _Rows(table)
+        return table_rows
 
 
 class _Attempt:
@@ -121,7 +122,7 @@ class _Attempt:
         self._database = database
         self._unit = unit
         self._receipt: list[list[Row]] = []
-        self._done: list[tuple[_Rows, Row | None, Row | None]] = []
+        self._applied: list[tuple[_Rows, Row | None, Row | None]] = []
 
     def carry_out(self) -> Receipt:
         for statement in self._unit.statements:
@@ -130,7 +131,7 @@ class _Attempt:
         return self._receipt
 
     def undo(self) -> None:
-        for rows, before, after in reversed(self._done):
+        for rows, before, after in reversed(self._applied):
             rows.replace(after, before)
             if before is None and rows.table.sequence_column:
                 rows.last_number -= 1
@@ -142,20 +143,22 @@ class _Attempt:
                 return self._insert(rows, statement)
             case Update():
                 changes = {name: self._resolved(value) for name, value in statement.values.items()}
-                return [self._put(rows, row, _changed(row, changes)) for row in self._found(rows, statement)]
+                return [
+                    self._put(rows, row, _with_changes(row, changes)) for row in self._matching_rows(rows, statement)
+                ]
             case Delete():
-                found = self._found(rows, statement)
-                for row in found:
+                targets = self._matching_rows(rows, statement)
+                for row in targets:
                     self._replace(rows, row, None)
-                return found
+                return targets
             case _:
                 assert_never(statement)
 
     def _insert(self, rows: "_Rows", statement: Insert) -> list[Row]:
         row = {name: self._resolved(value) for name, value in statement.values.items()}
-        counted = rows.table.sequence_column
-        if counted is not None:
-            row[counted] = rows.last_number + 1
+        sequence_column = rows.table.sequence_column
+        if sequence_column is not None:
+            row[sequence_column] = rows.last_number + 1
         match statement.conflict:
             case "fail":
                 pass
@@ -163,20 +166,20 @@ class _Attempt:
                 if rows.conflicts(row):
                     return []
             case Upsert(key, columns):
-                there = rows.holder(key, row)
-                if there is not None:
-                    return [self._put(rows, there, {**there, **_part(row, columns)})] if columns else []
+                existing = rows.holder(key, row)
+                if existing is not None:
+                    return [self._put(rows, existing, {**existing, **_part(row, columns)})] if columns else []
         self._put(rows, None, row)
-        if counted is not None:
+        if sequence_column is not None:
             rows.last_number += 1
         return [row]
 
-    def _found(self, rows: "_Rows", statement: Update | Delete) -> list[Row]:
+    def _matching_rows(self, rows: "_Rows", statement: Update | Delete) -> list[Row]:
         conditions = [(each.column, each.operator, self._resolved(each.value)) for each in statement.where]
-        found = list(rows.matching(conditions))
-        if statement.expect is not None and len(found) != statement.expect:
+        matches = list(rows.matching(conditions))
+        if statement.expect is not None and len(matches) != statement.expect:
             raise self._guard_failed()
-        return found
+        return matches
 
     def _put(self, rows: "_Rows", before: Row | None, after: Row) -> Row:
         if rows.conflicts(after, apart_from=before):
@@ -186,7 +189,7 @@ class _Attempt:
 
     def _replace(self, rows: "_Rows", before: Row | None, after: Row | None) -> None:
         rows.replace(before, after)
-        self._done.append((rows, before, after))
+        self._applied.append((rows, before, after))
 
     def _resolved(self, value: Any) -> Any:
         if type(value) is not Ref:
@@ -215,8 +218,8 @@ class _Rows:
 
     def holder(self, constraint: Columns, row: Row) -> Row | None:
         """Returns the row that holds the unique values of `row`."""
-        for there in self._lookups[constraint].get(_values(row, constraint), {}).values():
-            return there
+        for existing in self._lookups[constraint].get(_values(row, constraint), {}).values():
+            return existing
         return None
 
     def conflicts(self, row: Row, apart_from: Row | None = None) -> bool:
@@ -258,12 +261,12 @@ class _Rows:
         combinations = product(*(choices[column] for column in columns))
         return (row for values in combinations for row in lookup.get(values, {}).values())
 
-    def _route(self, known: Columns) -> Columns:
-        route = self._routes.get(known)
+    def _route(self, bound_columns: Columns) -> Columns:
+        route = self._routes.get(bound_columns)
         if route is None:
             prefixes = (columns[:length] for columns in self._declared for length in range(1, len(columns) + 1))
-            route = max((prefix for prefix in prefixes if set(prefix) <= set(known)), key=len, default=())
-            self._routes[known] = route
+            route = max((prefix for prefix in prefixes if set(prefix) <= set(bound_columns)), key=len, default=())
+            self._routes[bound_columns] = route
             if route and route not in self._lookups:
                 lookup = self._lookups[route] = {}
                 for key, row in self._all.items():
@@ -279,7 +282,7 @@ def _part(row: Row, columns: Columns) -> Row:
     return {column: row[column] for column in columns}
 
 
-def _changed(row: Row, changes: Mapping[str, Any]) -> Row:
+def _with_changes(row: Row, changes: Mapping[str, Any]) -> Row:
     changed = dict(row)
     for name, value in changes.items():
         changed[name] = _storable(row[name] + value.by) if type(value) is Increment else value
@@ -343,8 +346,8 @@ def _require_values(statement: Insert | Update, earlier: Sequence[Statement]) ->
         f"'{table.name}.{table.sequence_column}' is numbered by the database"
     )
     for name, value in statement.values.items():
-        given = value.by if isinstance(value, Increment) and isinstance(statement, Update) else value
-        _require_value(table, name, kinds[name], given, earlier)
+        operand = value.by if isinstance(value, Increment) and isinstance(statement, Update) else value
+        _require_value(table, name, kinds[name], operand, earlier)
 
 
 def _require_query(query: Select) -> None:
@@ -370,5 +373,7 @@ def _require_value(table: Table, column: str, kind: type, value: Any, earlier: S
     if isinstance(value, kind):
         return
     assert isinstance(value, Ref), f"'{table.name}.{column}' takes {kind.__name__}, not {type(value).__name__}"
-    returned = earlier[value.statement].returning if 0 <= value.statement < len(earlier) else ()
-    assert value.column in returned, f"'{table.name}.{column}' refers to what no earlier statement returns: {value}"
+    returned_columns = earlier[value.statement].returning if 0 <= value.statement < len(earlier) else ()
+    assert value.column in returned_columns, (
+        f"'{table.name}.{column}' refers to what no earlier statement returns: {value}"
+    )

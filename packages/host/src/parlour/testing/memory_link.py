@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from parlour.core.model.ids import BotId
 from parlour.core.platforms.port import ConnectionState, FileContent, FileUnavailable, IncomingEvent
 
 WAIT_SECONDS = 30.0
@@ -12,7 +13,7 @@ WAIT_SECONDS = 30.0
 class MemoryLink:
     def __init__(self, config: Mapping[str, Any] | None = None, bot_id: str = "bot", public_url: str = "") -> None:
         self._config = dict(config or {})
-        self._bot_id = bot_id
+        self._bot_id = BotId(bot_id)
         self.public_url = public_url
         self.incoming: list[IncomingEvent] = []
         self.states: list[tuple[ConnectionState, str]] = []
@@ -21,7 +22,7 @@ class MemoryLink:
         self._changed = asyncio.Event()
 
     @property
-    def bot_id(self) -> str:
+    def bot_id(self) -> BotId:
         return self._bot_id
 
     @property

@@ -23,9 +23,9 @@ class MemoryObjects:
     async def stream(self, sha256: str, offset: int, length: int) -> AsyncIterator[bytes]:
         if sha256 not in self.content:
             raise ObjectMissing(ObjectMissing.__doc__)
-        wanted = self.content[sha256][offset : offset + length]
-        for start in range(0, len(wanted), CHUNK_BYTES):
-            yield wanted[start : start + CHUNK_BYTES]
+        content = self.content[sha256][offset : offset + length]
+        for start in range(0, len(content), CHUNK_BYTES):
+            yield content[start : start + CHUNK_BYTES]
 
     async def delete(self, sha256: str, written_before: int) -> bool:
         if sha256 not in self.content or self.written_at[sha256] >= written_before:
@@ -45,8 +45,8 @@ class MemoryObjects:
 
 
 class MemoryWriting:
-    def __init__(self, put: Callable[[bytes], ObjectInfo]) -> None:
-        self._put = put
+    def __init__(self, store: Callable[[bytes], ObjectInfo]) -> None:
+        self._put = store
         self._content = bytearray()
 
     async def write(self, block: bytes) -> None:

@@ -76,8 +76,8 @@ class ModelServer:
         self.connections: set[int] = set()
         self.address = ""
 
-    def will(self, *told: Told) -> None:
-        self._told.extend(told)
+    def will(self, *response: Told) -> None:
+        self._told.extend(response)
 
     def forget(self) -> None:
         self._told.clear()
@@ -108,41 +108,41 @@ class ModelServer:
         body = json.loads(await request.read() or b"null")
         self.asked.append(Asked(request.path_qs, dict(request.headers), body))
         self.connections.add(id(request.transport))
-        told = self._told.popleft() if self._told else Say()
+        response = self._told.popleft() if self._told else Say()
         try:
-            return await self._answer(request, body, told)
+            return await self._answer(request, body, response)
         except (ConnectionResetError, asyncio.CancelledError):
             self.let_go += 1
             raise
 
-    async def _answer(self, request: web.Request, body: Any, told: Told) -> web.StreamResponse:
-        match told:
+    async def _answer(self, request: web.Request, body: Any, response: Told) -> web.StreamResponse:
+        match response:
             case Refuse():
-                error = {"error": {"message": told.message}}
-                return web.json_response(error, status=told.status, headers=told.headers)
+                error = {"error": {"message": response.message}}
+                return web.json_response(error, status=response.status, headers=response.headers)
             case Say() if not body.get("stream"):
-                return web.json_response(whole(told))
+                return web.json_response(whole(response))
             case Say():
-                return await self._streamed(request, lambda write: _said(write, told))
+                return await self._streamed(request, lambda write: _write_words(write, response))
             case Raw():
-                return await self._raw(request, told)
+                return await self._raw(request, response)
             case Endless():
                 return await self._streamed(request, _endless)
 
     async def _streamed(
-        self, request: web.Request, said: Callable[[Callable[[bytes], Awaitable[None]]], Awaitable[None]]
+        self, request: web.Request, write_parts: Callable[[Callable[[bytes], Awaitable[None]]], Awaitable[None]]
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        await said(response.write)
+        await write_parts(response.write)
         await response.write_eof()
         return response
 
-    async def _raw(self, request: web.Request, told: Raw) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": told.content_type})
+    async def _raw(self, request: web.Request, raw: Raw) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": raw.content_type})
         await response.prepare(request)
-        await response.write(told.body)
-        match told.then:
+        await response.write(raw.body)
+        match raw.then:
             case "cut" if request.transport is not None:
                 request.transport.close()
             case "stall":
@@ -157,26 +157,26 @@ def event(delta: dict[str, Any], finish_reason: str | None = None, **fields: Any
     return b"data: " + json.dumps({"choices": [choice], **fields}).encode() + b"\n\n"
 
 
-def whole(told: Say) -> dict[str, Any]:
-    message = {"role": "assistant", "content": told.text, "reasoning_content": told.reasoning}
-    reason = "tool_calls" if told.tool_calls else "stop"
-    choice = {"index": 0, "message": {**message, "tool_calls": told.tool_calls}, "finish_reason": reason}
-    return {"choices": [choice], "usage": told.usage}
+def whole(response: Say) -> dict[str, Any]:
+    message = {"role": "assistant", "content": response.text, "reasoning_content": response.reasoning}
+    reason = "tool_calls" if response.tool_calls else "stop"
+    choice = {"index": 0, "message": {**message, "tool_calls": response.tool_calls}, "finish_reason": reason}
+    return {"choices": [choice], "usage": response.usage}
 
 
-async def _said(write: Callable[[bytes], Awaitable[None]], told: Say) -> None:
+async def _write_words(write: Callable[[bytes], Awaitable[None]], response: Say) -> None:
     await write(event({"role": "assistant", "content": ""}))
-    if told.reasoning:
-        await write(event({"reasoning_content": told.reasoning}))
-    for at, word in enumerate(told.text.split(" ") if told.text else ()):
-        if at and told.gap:
-            await asyncio.sleep(told.gap)
-        await write(event({"content": f" {word}" if at else word}))
-    for call in told.tool_calls:
+    if response.reasoning:
+        await write(event({"reasoning_content": response.reasoning}))
+    for index, word in enumerate(response.text.split(" ") if response.text else ()):
+        if index and response.gap:
+            await asyncio.sleep(response.gap)
+        await write(event({"content": f" {word}" if index else word}))
+    for call in response.tool_calls:
         await write(event({"tool_calls": [call]}))
-    await write(event({}, "tool_calls" if told.tool_calls else "stop"))
-    if told.usage is not None:
-        await write(b"data: " + json.dumps({"choices": [], "usage": told.usage}).encode() + b"\n\n")
+    await write(event({}, "tool_calls" if response.tool_calls else "stop"))
+    if response.usage is not None:
+        await write(b"data: " + json.dumps({"choices": [], "usage": response.usage}).encode() + b"\n\n")
     await write(b"data: [DONE]\n\n")
 
 

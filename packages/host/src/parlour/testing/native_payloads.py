@@ -68,15 +68,15 @@ def decoded(incoming: IncomingEvent) -> dict[str, Any]:
 
 
 def write_sample(folder: Path, sample: Sample) -> None:
-    told = {"event": sample.event, "native": without_secrets(sample.native), "decoded": sample.decoded}
-    text = json.dumps(told, indent=2, ensure_ascii=False, sort_keys=True)
+    document = {"event": sample.event, "native": without_secrets(sample.native), "decoded": sample.decoded}
+    text = json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True)
     (folder / f"{sample.name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 def read_samples(folder: Path) -> list[Sample]:
     files = sorted(folder.glob("*.json"))
-    told = [(file.stem, json.loads(file.read_text(encoding="utf-8"))) for file in files]
-    return [Sample(name, each["event"], each["native"], each["decoded"]) for name, each in told]
+    documents = [(file.stem, json.loads(file.read_text(encoding="utf-8"))) for file in files]
+    return [Sample(name, each["event"], each["native"], each["decoded"]) for name, each in documents]
 
 
 def without_secrets(value: Any) -> Any:
@@ -89,4 +89,4 @@ def without_secrets(value: Any) -> Any:
 
 
 def _is_secret(name: str) -> bool:
-    return any(word in name.lower() for word in SECRET_NAMES)
+    return any(fragment in name.lower() for fragment in SECRET_NAMES)

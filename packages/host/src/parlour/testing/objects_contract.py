@@ -38,7 +38,7 @@ async def content(objects: ObjectStore, sha256: str, offset: int = 0, length: in
 
 
 async def names(objects: ObjectStore) -> list[str]:
-    return sorted([kept.sha256 async for kept in objects.all()])
+    return sorted([stored.sha256 async for stored in objects.all()])
 
 
 class ObjectStoreContract:
@@ -73,12 +73,12 @@ class ObjectStoreContract:
         assert await content(objects, HELLO, offset, length) == expected
 
     async def test_large_content_comes_in_pieces(self, objects: ObjectStore) -> None:
-        whole = bytes(range(256)) * 4096 + b"end"
-        stored = await put(objects, whole[:700_000], whole[700_000:])
-        pieces = [piece async for piece in objects.stream(stored.sha256, 0, len(whole))]
-        assert b"".join(pieces) == whole
+        expected = bytes(range(256)) * 4096 + b"end"
+        stored = await put(objects, expected[:700_000], expected[700_000:])
+        pieces = [piece async for piece in objects.stream(stored.sha256, 0, len(expected))]
+        assert b"".join(pieces) == expected
         assert max(map(len, pieces)) <= CHUNK_BYTES
-        assert await content(objects, stored.sha256, 1_000_000, 100_000) == whole[1_000_000:]
+        assert await content(objects, stored.sha256, 1_000_000, 100_000) == expected[1_000_000:]
 
     @pytest.mark.parametrize("name", NAMES_OF_NOTHING.values(), ids=NAMES_OF_NOTHING)
     async def test_what_is_not_there_is_missing(self, objects: ObjectStore, name: str) -> None:
@@ -120,11 +120,11 @@ class ObjectStoreContract:
         assert await content(objects, HELLO) == b"hello"
 
     async def test_everything_is_listed_with_size_and_age(self, objects: ObjectStore) -> None:
-        began = time.time_ns() // 1_000_000
+        started_at = time.time_ns() // 1_000_000
         contents = [b"", b"one", b"two two"]
         stored = [await put(objects, each) for each in contents]
-        listed = {kept.sha256: kept async for kept in objects.all()}
-        assert {sha256: kept.size_bytes for sha256, kept in listed.items()} == {
+        objects_by_hash = {item.sha256: item async for item in objects.all()}
+        assert {sha256: item.size_bytes for sha256, item in objects_by_hash.items()} == {
             each.sha256: each.size_bytes for each in stored
         }
-        assert all(began - 60_000 < kept.written_at < began + 60_000 for kept in listed.values())
+        assert all(started_at - 60_000 < item.written_at < started_at + 60_000 for item in objects_by_hash.values())

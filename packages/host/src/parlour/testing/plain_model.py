@@ -31,8 +31,8 @@ class Manner:
 
 
 class PlainModel:
-    def __init__(self, manner: Manner) -> None:
-        self._manner = manner
+    def __init__(self, behaviour: Manner) -> None:
+        self._behaviour = behaviour
         self._requests = 0
 
     def application(self) -> web.Application:
@@ -47,7 +47,7 @@ class PlainModel:
     async def chat(self, request: web.Request) -> web.StreamResponse:
         body = from_json(await request.read())
         self._requests += 1
-        await asyncio.sleep(self._manner.delay)
+        await asyncio.sleep(self._behaviour.delay)
         head = {"id": f"chatcmpl-{self._requests}", "created": 1, "model": body.get("model", "plain")}
         text = self._text(body.get("messages") or [])
         if body.get("stream"):
@@ -65,27 +65,27 @@ class PlainModel:
         return _json({"error": {"message": "not here"}}, status=404)
 
     def _text(self, messages: list[dict[str, Any]]) -> str:
-        marks = MARK.findall(_asked(messages)) if self._manner.repeats_marks else []
-        return f"{self._manner.text} {marks[-1]}" if marks else self._manner.text
+        marks = MARK.findall(_last_text(messages)) if self._behaviour.repeats_marks else []
+        return f"{self._behaviour.text} {marks[-1]}" if marks else self._behaviour.text
 
     async def _streamed(self, request: web.Request, head: dict[str, Any], text: str) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        waiting = _event(head, {"role": "assistant", "content": ""})
-        size = max(1, -(-len(text) // max(1, self._manner.chunks)))
+        first_event = _event(head, {"role": "assistant", "content": ""})
+        size = max(1, -(-len(text) // max(1, self._behaviour.chunks)))
         for start in range(0, len(text), size):
-            waiting += _event(head, {"content": text[start : start + size]})
-            if self._manner.chunk_delay:
-                await response.write(waiting)
-                waiting = b""
-                await asyncio.sleep(self._manner.chunk_delay)
-        waiting += _event(head, {}, "stop") + _line({**head, "choices": [], "usage": USAGE}) + b"data: [DONE]\n\n"
-        await response.write(waiting)
+            first_event += _event(head, {"content": text[start : start + size]})
+            if self._behaviour.chunk_delay:
+                await response.write(first_event)
+                first_event = b""
+                await asyncio.sleep(self._behaviour.chunk_delay)
+        first_event += _event(head, {}, "stop") + _line({**head, "choices": [], "usage": USAGE}) + b"data: [DONE]\n\n"
+        await response.write(first_event)
         await response.write_eof()
         return response
 
 
-def _asked(messages: list[dict[str, Any]]) -> str:
+def _last_text(messages: list[dict[str, Any]]) -> str:
     content = next((each.get("content") for each in reversed(messages) if each.get("role") == "user"), None)
     return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content or ())
 
@@ -111,10 +111,16 @@ def main() -> None:
     options.add_argument("--delay-ms", type=float, default=0)
     options.add_argument("--chunk-delay-ms", type=float, default=0)
     options.add_argument("--no-echo", action="store_true")
-    given = options.parse_args()
-    manner = Manner(given.text, given.chunks, given.delay_ms / 1000, given.chunk_delay_ms / 1000, not given.no_echo)
-    application = PlainModel(manner).application()
-    web.run_app(application, host=given.host, port=given.port, access_log=None, print=None)
+    arguments = options.parse_args()
+    behaviour = Manner(
+        arguments.text,
+        arguments.chunks,
+        arguments.delay_ms / 1000,
+        arguments.chunk_delay_ms / 1000,
+        not arguments.no_echo,
+    )
+    application = PlainModel(behaviour).application()
+    web.run_app(application, host=arguments.host, port=arguments.port, access_log=None, print=None)
 
 
 if __name__ == "__main__":

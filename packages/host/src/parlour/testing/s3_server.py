@@ -46,22 +46,22 @@ class S3Server:
         return S3Account(self.endpoint, bucket, self._access_key, secret_key or self._secret_key, prefix=prefix)
 
     def _wait(self, port: int) -> None:
-        until = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + START_SECONDS
         while True:
             try:
                 socket.create_connection(("127.0.0.1", port), 1).close()
                 return
             except OSError:
                 assert self._process.poll() is None, "the S3 server ended; is moto installed?"
-                assert time.monotonic() < until, "the S3 server did not start"
+                assert time.monotonic() < deadline, "the S3 server did not start"
                 time.sleep(0.02)
 
     def _prepare(self) -> tuple[str, str]:
         self._administer("CreateUser", UserName="host")
         self._administer("PutUserPolicy", UserName="host", PolicyName="all", PolicyDocument=_EVERYTHING)
-        made = self._administer("CreateAccessKey", UserName="host")
+        answer = self._administer("CreateAccessKey", UserName="host")
         self._ask(urllib.request.Request(f"{self.endpoint}/{BUCKET}", method="PUT"))
-        return _between(made, "AccessKeyId"), _between(made, "SecretAccessKey")
+        return _between(answer, "AccessKeyId"), _between(answer, "SecretAccessKey")
 
     def _administer(self, action: str, **parameters: str) -> str:
         body = urllib.parse.urlencode({"Action": action, "Version": "2010-05-08", **parameters}).encode()
@@ -75,6 +75,6 @@ class S3Server:
 
 
 def _between(document: str, name: str) -> str:
-    found = re.search(f"<{name}>(.*?)</{name}>", document)
-    assert found is not None, f"the server did not tell {name}"
-    return found[1]
+    match = re.search(f"<{name}>(.*?)</{name}>", document)
+    assert match is not None, f"the server did not tell {name}"
+    return match[1]

@@ -53,9 +53,9 @@ class EchoModels(ScriptedModels):
         self._lines.add("model let go")
 
     def _answer(self, request: InvokeModel) -> Scripted:
-        said = plain_text(request.messages[-1].content)
-        self._lines.add(f"model {said}")
-        match said:
+        text = plain_text(request.messages[-1].content)
+        self._lines.add(f"model {text}")
+        match text:
             case "hang":
                 return Hang()
             case "pause":
@@ -63,7 +63,7 @@ class EchoModels(ScriptedModels):
             case "busy":
                 return ProviderFailed("rate_limited", "the model is busy", retryable=True)
             case _:
-                return f"you said {said}"
+                return f"you said {text}"
 
 
 def providers(seen: Seen) -> Providers:

@@ -19,7 +19,7 @@ import uvloop
 from parlour.app.host import HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve
-from parlour.providers.http.address_guard import is_public
+from parlour.network.address_guard import is_public
 
 
 class SmallInternet(uvloop.Loop):
@@ -43,8 +43,8 @@ class SmallInternet(uvloop.Loop):
 
 
 def main(data: str, file: str) -> None:
-    told = json.loads(Path(file).read_text())
-    with patch.object(serve, "loop_factory", lambda: lambda: SmallInternet(told["names"], told["port"])):
+    config = json.loads(Path(file).read_text())
+    with patch.object(serve, "loop_factory", lambda: lambda: SmallInternet(config["names"], config["port"])):
         serve.run(load(None, {"data": Path(data), "http.port": 0}), HostExtensions())
 
 

@@ -50,10 +50,10 @@ class SynapseServer:
         command = [str(self._python), "-m", "synapse.app.homeserver", "--config-path", "homeserver.yaml"]
         with (self._folder / "output.txt").open("ab") as output:
             self._process = subprocess.Popen(command, cwd=self._folder, stdout=output, stderr=output)
-        until = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             assert self._process.poll() is None, self.output()
-            assert time.monotonic() < until, self.output()
+            assert time.monotonic() < deadline, self.output()
             time.sleep(0.05)
 
     def stop(self) -> None:
@@ -75,11 +75,11 @@ class SynapseServer:
         """Registers a new user and logs them in."""
         nonce = self.call("GET", "/_synapse/admin/v1/register")["nonce"]
         password = f"password of {name}"
-        words = "\0".join((nonce, name, password, "notadmin"))
-        proof = hmac.new(SECRET.encode(), words.encode(), hashlib.sha1).hexdigest()
-        asked = {"nonce": nonce, "username": name, "password": password, "admin": False, "mac": proof}
-        told = self.call("POST", "/_synapse/admin/v1/register", {**asked, "displayname": display_name or name})
-        return Account(told["user_id"], told["access_token"], told["device_id"])
+        message = "\0".join((nonce, name, password, "notadmin"))
+        proof = hmac.new(SECRET.encode(), message.encode(), hashlib.sha1).hexdigest()
+        fields = {"nonce": nonce, "username": name, "password": password, "admin": False, "mac": proof}
+        registered = self.call("POST", "/_synapse/admin/v1/register", {**fields, "displayname": display_name or name})
+        return Account(registered["user_id"], registered["access_token"], registered["device_id"])
 
     def call(self, method: str, path: str, body: Any = None, account: Account | None = None) -> Any:
         headers = {"Authorization": f"Bearer {account.access_token}"} if account is not None else {}

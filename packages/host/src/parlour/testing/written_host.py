@@ -17,6 +17,7 @@ from typing import Any
 from parlour.app.host import HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve
+from parlour.core.model.ids import ModelId
 from parlour.core.model.providers import CallContext, ProviderFailed, Providers
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.messages import ToolCall
@@ -52,19 +53,19 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._number = -1
-        self._taken: Counter[str] = Counter()
+        self._positions: Counter[str] = Counter()
 
     def write(self, kind: str, what: Any) -> None:
         with (self._path / "asked.jsonl").open("a") as file:
             file.write(json.dumps({kind: what}) + "\n")
 
-    def next(self, model_id: str) -> dict[str, Any] | None:
-        told = json.loads((self._path / "replies.json").read_text())
-        if told["number"] != self._number:
-            self._number, self._taken = told["number"], Counter()
-        replies, at = told["models"].get(model_id, []), self._taken[model_id]
-        self._taken[model_id] += 1
-        return replies[at] if at < len(replies) else None
+    def next(self, model_id: ModelId) -> dict[str, Any] | None:
+        script = json.loads((self._path / "replies.json").read_text())
+        if script["number"] != self._number:
+            self._number, self._positions = script["number"], Counter()
+        replies, position = script["models"].get(model_id, []), self._positions[model_id]
+        self._positions[model_id] += 1
+        return replies[position] if position < len(replies) else None
 
     async def opened(self, gate: str) -> None:
         while not (self._path / gate).exists():  # noqa: ASYNC110 - another process sends no event
@@ -80,42 +81,42 @@ class WrittenModels(ScriptedModels):
         super().let_go()
         self._folder.write("let_go", "model")
 
-    async def _seen(self, asking: CallContext, request: InvokeModel | Rerank | Embed) -> None:
+    async def _seen(self, context: CallContext, request: InvokeModel | Rerank | Embed) -> None:
         self._folder.write("model", request.model_dump(mode="json", exclude_none=True))
-        await super()._seen(asking, request)
+        await super()._seen(context, request)
 
     async def _answer(self, request: InvokeModel) -> Scripted:
-        told = self._folder.next(request.model_id)
-        if told is None:
+        reply = self._folder.next(ModelId(request.model_id))
+        if reply is None:
             return ProviderFailed("runtime_error", "the script has no reply left for this request")
-        if "gate" in told:
+        if "gate" in reply:
             try:
-                await self._folder.opened(told["gate"])
+                await self._folder.opened(reply["gate"])
             except asyncio.CancelledError:
                 self.let_go()
                 raise
-        return _reply(told)
+        return _reply(reply)
 
 
-def _reply(told: dict[str, Any]) -> Scripted:
-    trouble = _trouble(told)
-    if trouble is not None and not (told.get("text") or told.get("pieces")):
-        return trouble
+def _reply(entry: dict[str, Any]) -> Scripted:
+    failure = _failure(entry)
+    if failure is not None and not (entry.get("text") or entry.get("pieces")):
+        return failure
     return Reply(
-        text=told.get("text", ""),
-        pieces=told.get("pieces", ()),
-        reasoning=told.get("reasoning", ""),
-        tool_calls=[ToolCall(**call) for call in told.get("tool_calls", ())],
-        usage=Usage(**told.get("usage", {})),
-        finish_reason=told.get("finish_reason", "stop"),
-        then=trouble,
+        text=entry.get("text", ""),
+        pieces=entry.get("pieces", ()),
+        reasoning=entry.get("reasoning", ""),
+        tool_calls=[ToolCall(**call) for call in entry.get("tool_calls", ())],
+        usage=Usage(**entry.get("usage", {})),
+        finish_reason=entry.get("finish_reason", "stop"),
+        then=failure,
     )
 
 
-def _trouble(told: dict[str, Any]) -> ProviderFailed | Hang | None:
-    if told.get("hang"):
+def _failure(entry: dict[str, Any]) -> ProviderFailed | Hang | None:
+    if entry.get("hang"):
         return Hang()
-    return ProviderFailed(**told["fail"]) if "fail" in told else None
+    return ProviderFailed(**entry["fail"]) if "fail" in entry else None
 
 
 def tools(folder: Folder) -> dict[str, Tool]:
@@ -126,10 +127,10 @@ def tools(folder: Folder) -> dict[str, Tool]:
     async def meet(parameters: dict[str, Any]) -> str:
         """Answers when the given number of calls has arrived: in parallel, or never."""
         folder.write("tool", {"meet": parameters})
-        waiting.append(parameters)
-        if len(waiting) == parameters["number"]:
-            everybody.set()
-        await everybody.wait()
+        waiting_calls.append(parameters)
+        if len(waiting_calls) == parameters["number"]:
+            all_arrived.set()
+        await all_arrived.wait()
         return f"{parameters['name']} has met the others"
 
     async def broken(parameters: dict[str, Any]) -> str:
@@ -152,8 +153,8 @@ def tools(folder: Folder) -> dict[str, Tool]:
         picture = MediaElement(type="image", mime_type="image/png", content_base64=PIXEL)
         return ToolOutcome(content=[TextElement(text="a cat"), picture])
 
-    waiting: list[dict[str, Any]] = []
-    everybody = asyncio.Event()
+    waiting_calls: list[dict[str, Any]] = []
+    all_arrived = asyncio.Event()
     functions: dict[str, Function] = {
         "clock": clock,
         "broken": broken,
@@ -175,8 +176,8 @@ def providers(folder: Folder) -> Providers:
 
 
 def main(data: str, folder: str) -> None:
-    written = providers(Folder(Path(folder)))
-    additions = HostExtensions(lambda ports: replace(ports, providers=written))
+    scripted = providers(Folder(Path(folder)))
+    additions = HostExtensions(lambda ports: replace(ports, providers=scripted))
     serve.run(load(None, {"data": Path(data), "http.port": 0}), additions)
 
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from parlour.platforms.matrix.mentions import components
+from parlour.platforms.matrix.content import components
 from parlour_sdk.protocol.chain import At, AtAll, MessageChain, Plain
 
 OWN = "@bot:here"

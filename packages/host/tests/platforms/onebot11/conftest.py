@@ -9,7 +9,7 @@ import pytest
 
 from parlour.core.backoff import Backoff
 from parlour.platforms.onebot11.adapter import OneBotAdapter
-from parlour.platforms.onebot11.connected_accounts import ConnectedAccounts
+from parlour.platforms.onebot11.state import ConnectedAccounts
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator

@@ -6,7 +6,7 @@ import time
 import pytest
 from websockets.asyncio.client import connect
 
-from parlour.platforms.onebot11.clock_skew import PeerClock
+from parlour.platforms.onebot11.connection import PeerClock
 from parlour.testing.onebot_simulator import Simulator, native
 
 from .conftest import Bot
@@ -80,11 +80,11 @@ def test_the_last_clock_comparison_counts() -> None:
     assert (
         clock.skew_problem == "the OneBot implementation's clock is 67 minutes behind the Host's; set one of them right"
     )
-    assert clock.to_host_time(999_000, arrived=5_000_000) == 4_999_000
+    assert clock.to_host_time(999_000, arrived_at=5_000_000) == 4_999_000
     clock.compare(5_000_100, now=5_000_000)
     assert clock.skew_problem == ""
-    assert clock.to_host_time(4_999_100, arrived=5_000_000) == 4_999_000
-    assert clock.to_host_time(5, arrived=5_000_000) == 0
+    assert clock.to_host_time(4_999_100, arrived_at=5_000_000) == 4_999_000
+    assert clock.to_host_time(5, arrived_at=5_000_000) == 0
 
 
 def _frame(event: dict[str, object]) -> str:

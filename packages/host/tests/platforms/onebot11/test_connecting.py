@@ -10,8 +10,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from parlour.core.platforms.port import AdapterStopped, PlatformOffline
-from parlour.platforms.onebot11 import accounts, adapter
-from parlour.platforms.onebot11 import server_connection as listening
+from parlour.platforms.onebot11 import accounts, adapter, connectors
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
@@ -73,6 +72,7 @@ async def test_the_token_may_be_part_of_the_url(reverse: Reverse, stack: AsyncEx
     bot = await reverse(access_token=TOKEN)
     await stack.enter_async_context(Simulator().connecting(f"{bot.url}?access_token={TOKEN}"))
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
+    assert not [error for _, error in bot.link.states if "token" in error]
 
 
 async def test_accounts_of_one_bot_are_distinguished(bot: Bot, joined: Reverse) -> None:
@@ -149,7 +149,7 @@ async def test_a_heartbeat_that_stops_ends_the_connection(bot: Bot) -> None:
 
 
 async def test_a_frame_that_is_too_large_is_shown(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "MAX_FRAME_BYTES", 1000)
+    monkeypatch.setattr(connectors, "MAX_FRAME_BYTES", 1000)
     bot = await reverse()
     async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
         await socket.send("x" * 2000)
@@ -164,6 +164,7 @@ async def test_an_account_that_is_logged_out_is_shown_until_it_is_back(bot: Bot,
     await bot.link.until(lambda: "log in there again" in bot.link.now[1])
     simulator.world.online = True
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
+    assert [error for _, error in bot.link.states if error][-1].count("log in there again") == 1
 
 
 @pytest.mark.parametrize("back", ["bot_online", "a message"])
@@ -188,6 +189,7 @@ async def test_a_wrong_clock_is_shown(bot: Bot, joined: Reverse) -> None:
     late = {**native.heartbeat(10001, 60), "time": int(time.time()) - 3600}
     await simulator.report(late)
     await bot.link.until(lambda: "clock is 60 minutes behind the Host's" in bot.link.now[1])
+    assert bot.link.now[0] == "connected"
 
 
 async def test_a_port_in_use_is_shown_and_tried_again(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,6 +239,7 @@ async def test_a_disconnected_account_is_shown_until_it_is_back(
     )
     await stack.enter_async_context(other.connecting(bot.url))
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
+    assert "account 2" not in bot.link.now[1]
 
 
 async def test_a_bounded_number_of_disconnected_accounts_is_named(bot: Bot, joined: Reverse) -> None:
@@ -268,6 +271,7 @@ async def test_an_account_that_does_not_come_back_is_no_longer_shown(
         await other.until(lambda: other.connected)
     await bot.link.until(lambda: "account 2 went away" in bot.link.now[1])
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
+    assert not other.connected
 
 
 async def test_a_good_connection_does_not_hide_problems_of_other_accounts(reverse: Reverse, joined: Reverse) -> None:

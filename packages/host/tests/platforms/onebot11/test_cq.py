@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.platforms.onebot11.cq_codes import escape, format_segments, parse, unescape
+from parlour.platforms.onebot11.segments import escape_cq, format_segments, parse_cq, unescape_cq
 from parlour.testing.onebot_simulator import cq_codes
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -34,26 +34,26 @@ def joined(segments: list[dict[str, object]]) -> list[dict[str, object]]:
 
 @given(SEGMENTS)
 def test_segments_survive_a_string(segments: list[dict[str, object]]) -> None:
-    assert parse(format_segments(segments)) == joined(segments)
+    assert parse_cq(format_segments(segments)) == joined(segments)
 
 
 @given(SEGMENTS)
 def test_the_simulator_and_the_adapter_read_each_other(segments: list[dict[str, object]]) -> None:
-    assert parse(cq_codes.written(segments)) == joined(segments)
+    assert parse_cq(cq_codes.written(segments)) == joined(segments)
     assert cq_codes.understood(format_segments(segments)) == joined(segments)
 
 
 @given(TEXTS)
 def test_a_text_stays_a_text(text: str) -> None:
-    assert unescape(escape(text, comma=True)) == text
-    assert parse(escape(text)) == [{"type": "text", "data": {"text": text}}]
+    assert unescape_cq(escape_cq(text, comma=True)) == text
+    assert parse_cq(escape_cq(text)) == [{"type": "text", "data": {"text": text}}]
 
 
 @given(st.text())
 def test_anything_can_be_read(text: str) -> None:
-    assert all(isinstance(segment["type"], str) for segment in parse(text))
+    assert all(isinstance(segment["type"], str) for segment in parse_cq(text))
 
 
 def test_an_incomplete_code_is_text() -> None:
     for text in ("[CQ:at,qq=1", "[CQ:]", "[cq:at,qq=1]", "[CQ:at qq=1]"):
-        assert parse(text) == [{"type": "text", "data": {"text": text}}]
+        assert parse_cq(text) == [{"type": "text", "data": {"text": text}}]

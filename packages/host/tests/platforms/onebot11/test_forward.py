@@ -10,12 +10,16 @@ from typing import Any
 
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
+from websockets.protocol import Event
 
 from parlour.core.backoff import Backoff
 from parlour.core.platforms.port import AdapterStopped
-from parlour.platforms.onebot11 import accounts, adapter, client_connection
-from parlour.platforms.onebot11.connected_accounts import ConnectedAccounts
+from parlour.platforms._kit import websocket_client
+from parlour.platforms._kit.websocket_client import describe_connect_error
+from parlour.platforms.onebot11 import accounts, adapter, connectors
+from parlour.platforms.onebot11.state import ConnectedAccounts
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
@@ -66,19 +70,22 @@ async def test_an_unreachable_implementation_is_tried_again() -> None:
         async with Simulator().listening(port):
             await link.until(lambda: link.now == ("connected", ""))
         await link.until(lambda: link.now[0] == "connecting")
+    assert ("connected", "") in link.states
 
 
 async def test_a_refused_token_is_shown() -> None:
     async with Simulator(token=TOKEN).listening() as url, connecting_bot(url, access_token="another") as link:
         await link.until(lambda: "refused the access token" in link.now[1])
+    assert "connected" not in {state for state, _ in link.states}
 
 
 async def test_a_token_refused_after_the_handshake_is_shown() -> None:
-    async def turn_away(socket: ServerConnection) -> None:
+    async def refuse(socket: ServerConnection) -> None:
         await socket.send(json.dumps({"status": "failed", "retcode": 1403, "wording": "token"}))
 
-    async with websocket_server(turn_away) as url, connecting_bot(url, access_token="another") as link:
+    async with websocket_server(refuse) as url, connecting_bot(url, access_token="another") as link:
         await link.until(lambda: "refused the access token" in link.now[1])
+    assert "connected" not in {state for state, _ in link.states}
 
 
 @pytest.mark.parametrize(
@@ -91,6 +98,7 @@ async def test_an_http_answer_instead_of_a_websocket_is_shown(status: int, advic
 
     async with websocket_server(_nothing, process_request=refuse) as url, connecting_bot(url) as link:
         await link.until(lambda: f"HTTP status {status}; {advice}; trying again" in link.now[1])
+    assert "connected" not in {state for state, _ in link.states}
 
 
 @pytest.mark.parametrize("payload", [b"", b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 101"])
@@ -98,18 +106,21 @@ async def test_a_server_without_websocket_is_shown_at_each_attempt(payload: byte
     async with raw_server(payload) as url, connecting_bot(url, Backoff(0.01, 0.01)) as link:
         expected = "can't be reached: what listens there does not speak WebSocket; trying again"
         await link.until(lambda: sum(expected in error for _, error in link.states) >= 20)
+    assert "connected" not in {state for state, _ in link.states}
 
 
 async def test_a_redirection_to_elsewhere_is_shown_and_tried_again() -> None:
     answer = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
     async with raw_server(answer) as url, connecting_bot(url) as link:
-        expected = "redirects to what is no address of a WebSocket; check the url; trying again"
+        expected = "is at no address of a WebSocket or redirects to none; check the url; trying again"
         await link.until(lambda: sum(expected in error for _, error in link.states) >= 2)
+    assert "connected" not in {state for state, _ in link.states}
 
 
 async def test_wss_for_an_unencrypted_server_is_shown() -> None:
     async with Simulator().listening() as url, connecting_bot(url.replace("ws://", "wss://")) as link:
         await link.until(lambda: "ws://" in link.now[1] and "wss://" in link.now[1])
+    assert "connected" not in {state for state, _ in link.states}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +133,7 @@ async def test_wss_for_an_unencrypted_server_is_shown() -> None:
     ],
 )
 def test_a_connection_error_becomes_a_readable_reason(error: OSError, reason: str) -> None:
-    assert client_connection._reason(error) == reason
+    assert describe_connect_error(error, None) == reason
 
 
 class RecordingBackoff(Backoff):
@@ -155,7 +166,7 @@ async def test_an_implementation_that_closes_at_once_is_tried_at_growing_interva
 
 
 async def test_a_stable_connection_resets_the_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_connection, "MIN_STABLE_SECONDS", 0.0)
+    monkeypatch.setattr(websocket_client, "MIN_STABLE_SECONDS", 0.0)
     backoff = RecordingBackoff()
     simulator = Simulator()
     async with simulator.listening() as url, connecting_bot(url, backoff) as link:
@@ -163,6 +174,24 @@ async def test_a_stable_connection_resets_the_backoff(monkeypatch: pytest.Monkey
         await simulator.cut()
         await simulator.until(lambda: simulator.connections == 2)
     assert backoff.resets == 1
+
+
+async def test_an_implementation_without_heartbeat_is_pinged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connectors, "PING_INTERVAL_SECONDS", 0.02)
+    pinged = asyncio.Event()
+
+    class PingedConnection(ServerConnection):
+        def process_event(self, event: Event) -> None:
+            if isinstance(event, Frame) and event.opcode is Opcode.PING:
+                pinged.set()
+            super().process_event(event)
+
+    async def silent(socket: ServerConnection) -> None:
+        await socket.wait_closed()
+
+    async with websocket_server(silent, create_connection=PingedConnection) as url, connecting_bot(url):
+        async with asyncio.timeout(10):
+            await pinged.wait()
 
 
 async def test_a_missing_account_is_shown_until_an_event_names_it() -> None:
@@ -192,7 +221,8 @@ async def test_an_implementation_that_becomes_reachable_is_not_shown_as_unreacha
     async with connecting_bot(f"ws://127.0.0.1:{port}") as link:
         await link.until(lambda: "can't be reached" in link.now[1])
         async with serve(silent, "127.0.0.1", port):
-            await link.until(lambda: link.now == ("connecting", client_connection.WAITING_FOR_ACCOUNT))
+            await link.until(lambda: link.now == ("connecting", connectors.WAITING_FOR_ACCOUNT))
+            assert "can't be reached" not in link.now[1]
 
 
 @pytest.mark.parametrize("url", ["", "http://example.com", "ws://", "ws://127.0.0.1:99999", "ws://a..b", "ws://[::1"])
@@ -200,7 +230,7 @@ async def test_an_invalid_url_stops_the_adapter_with_a_reason(url: str) -> None:
     link = MemoryLink({"mode": "forward", "url": url})
     known = accounts.OneBotAccounts(link, ConnectedAccounts(), "")
     with pytest.raises(AdapterStopped, match="url: "):
-        await client_connection.ForwardConnector(link, known, _nothing, Backoff()).serve()
+        await connectors.ForwardConnector(link, known, _nothing, Backoff()).serve()
 
 
 async def _nothing(connection: object) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from parlour.core.platforms.events import to_envelope
 from parlour.core.platforms.port import IncomingEvent
-from parlour.platforms.onebot11 import connected_accounts
-from parlour.platforms.onebot11.connected_accounts import ConnectedAccounts
+from parlour.platforms.onebot11 import state
+from parlour.platforms.onebot11.state import ConnectedAccounts
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
 
@@ -75,6 +75,7 @@ async def test_an_account_connected_to_two_bots_is_shown_until_one_disconnects(
         for link in (bot.link, other.link):
             await link.until(lambda link=link: expected in link.states[-1][1])  # type: ignore[misc]
     await bot.link.until(lambda: bot.link.states[-1] == ("connected", ""))
+    assert expected in [error for _, error in bot.link.states if error][-1]
 
 
 async def test_the_actor_of_a_bots_recall_is_a_bot(bot: Bot, joined: Reverse) -> None:
@@ -95,10 +96,10 @@ def test_a_disconnected_account_counts_as_a_bot_for_the_reconnect_grace() -> Non
     known.add("1", ignore_change)
     known.add("1", ignore_change)
     known.remove("1", ignore_change)
-    now += connected_accounts.RECONNECT_GRACE_SECONDS
+    now += state.RECONNECT_GRACE_SECONDS
     assert "1" in known, "its other connection is still there"
     known.remove("1", ignore_change)
     assert "1" in known
-    now += connected_accounts.RECONNECT_GRACE_SECONDS
+    now += state.RECONNECT_GRACE_SECONDS
     assert "1" not in known
     assert "2" not in known

@@ -9,8 +9,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from parlour.core.platforms.port import PlatformOffline
-from parlour.platforms.onebot11 import accounts
-from parlour.platforms.onebot11 import server_connection as listening
+from parlour.platforms.onebot11 import accounts, connectors
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import MessageChain, Plain, Quote
 from parlour_sdk.protocol.platform_events import MessageReceived
@@ -82,7 +81,7 @@ async def test_a_missing_connection_of_an_account_is_shown(bot: Bot) -> None:
 
 
 async def test_an_event_connection_need_not_answer_pings(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "PING_INTERVAL_SECONDS", 0.1)
+    monkeypatch.setattr(connectors, "PING_INTERVAL_SECONDS", 0.1)
     bot = await reverse()
     async with unresponsive_connection(bot, "Event") as events:
         async with unresponsive_connection(bot, "API"):

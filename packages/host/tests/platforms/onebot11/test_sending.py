@@ -9,7 +9,7 @@ from websockets.asyncio.client import connect
 
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.platforms.port import FileContent, PlatformOffline, PlatformRefused, PlatformUncertain
-from parlour.platforms.onebot11 import client
+from parlour.platforms.onebot11 import connection
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import (
     At,
@@ -86,7 +86,7 @@ async def test_a_rate_limit_is_a_temporary_refusal(retcode: int, wording: str, b
 
 
 async def test_no_answer_is_uncertain(bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client.OneBotConnection.call, "__defaults__", (0.2,))
+    monkeypatch.setattr(connection.OneBotConnection.call, "__defaults__", (0.2,))
     simulator.faults.stay_silent("send_private_msg")
     with pytest.raises(PlatformUncertain, match="did not answer send_private_msg"):
         await bot.adapter.api().send_message("private", "7", HELLO)

@@ -8,8 +8,8 @@ import pytest
 
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.port import PlatformOffline, PlatformRefused
-from parlour.platforms.onebot11 import account_routing, accounts
-from parlour.platforms.onebot11.account_routing import AccountRouting
+from parlour.platforms.onebot11 import accounts, state
+from parlour.platforms.onebot11.state import AccountRouting
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import Plain
 
@@ -159,9 +159,9 @@ async def test_an_account_that_is_gone_for_long_is_replaced_where_another_can_se
 
 
 def test_the_routing_cache_keeps_a_bounded_number_of_latest_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(account_routing, "MAX_CACHED_KEYS", 2)
+    monkeypatch.setattr(state, "MAX_CACHED_KEYS", 2)
     known = AccountRouting()
     for group in ("1", "2", "1", "3"):
-        known.record("a", account_routing.chat("group", group), account_routing.request(group))
-    assert [known.account_for(account_routing.chat("group", group)) for group in "123"] == ["a", "", "a"]
-    assert [known.account_for(account_routing.request(group)) for group in "123"] == ["a", "", "a"]
+        known.record("a", state.chat_key("group", group), state.request_key(group))
+    assert [known.account_for(state.chat_key("group", group)) for group in "123"] == ["a", "", "a"]
+    assert [known.account_for(state.request_key(group)) for group in "123"] == ["a", "", "a"]

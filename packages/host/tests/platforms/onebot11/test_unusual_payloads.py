@@ -18,8 +18,8 @@ from parlour.core.encoding import dumps, loads
 from parlour.core.platforms.events import to_envelope
 from parlour.core.platforms.port import IncomingEvent
 from parlour.platforms.onebot11.adapter import OneBotAdapter
-from parlour.platforms.onebot11.client import OneBotConnection
-from parlour.platforms.onebot11.connected_accounts import ConnectedAccounts
+from parlour.platforms.onebot11.connection import OneBotConnection
+from parlour.platforms.onebot11.state import ConnectedAccounts
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.onebot_simulator import Simulator, native

@@ -3,7 +3,7 @@
 from typing import Any
 
 from parlour.platforms.telegram import albums
-from parlour.platforms.telegram.message_parts import ALBUM
+from parlour.platforms.telegram.content import ALBUM
 
 
 def part(number: int, chat: int = 1, group: str = "a") -> dict[str, Any]:

@@ -10,7 +10,7 @@ from parlour.core.encoding import dumps
 from parlour.core.platforms.events import to_envelope
 from parlour.core.platforms.port import IncomingEvent
 from parlour.platforms.telegram.decode import TelegramDecodeContext, decode
-from parlour.platforms.telegram.users import BotAccount
+from parlour.platforms.telegram.entities import BotAccount
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.telegram_simulator import native
 

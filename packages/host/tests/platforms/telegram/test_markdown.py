@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.platforms.telegram.markdown import render_markdown
-from parlour.platforms.telegram.text_entities import MAX_TEXT_LENGTH, utf16_length
+from parlour.platforms.telegram.markup import MAX_TEXT_LENGTH, render_markdown, utf16_length
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import base64
 import pytest
 
 from parlour.core.platforms.port import FileContent, PlatformRefused
+from parlour.testing.telegram_simulator import Simulator
 from parlour_sdk.protocol.chain import File, Image, Plain, Platform
 
 from .conftest import Bot
@@ -102,3 +103,12 @@ async def test_drafts_that_are_refused_once_are_not_tried_again(bot: Bot) -> Non
     await stream.finish([Plain(text="one two")])
     assert bot.simulator.texts() == ["one two"]
     assert bot.simulator.world.drafts == []
+
+
+async def test_markup_is_shown_as_written_if_rendering_is_off(simulator: Simulator, url: str) -> None:
+    simulator.world.person(1, "Ann")
+    async with Bot(simulator, url, markdown_card=False).served() as bot:
+        await bot.api.send_message("private", "1", [Plain(text="**bold** [x](https://example.com)")])
+    [shown] = simulator.sent(1)
+    assert shown.text == "**bold** [x](https://example.com)"
+    assert "entities" not in shown.message

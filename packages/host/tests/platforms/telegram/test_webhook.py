@@ -10,7 +10,7 @@ from parlour.core.journal import StorageFailed
 from parlour.core.platforms.hooks import HookCall
 from parlour.core.platforms.port import AdapterStopped, IncomingEvent
 from parlour.platforms.telegram.adapter import TelegramAdapter
-from parlour.platforms.telegram.webhook import SECRET_HEADER
+from parlour.platforms.telegram.connection import SECRET_HEADER
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.telegram_simulator import Simulator
 

@@ -32,11 +32,11 @@ class BotDependencies:
 class BotRunner:
     """Runs the adapter of one bot until it is stopped or until its configuration has to be changed."""
 
-    def __init__(self, bot: Bot, means: BotDependencies, tell: Callable[[ConnectionState, str], None]) -> None:
+    def __init__(self, bot: Bot, means: BotDependencies, on_status: Callable[[ConnectionState, str], None]) -> None:
         self.bot = bot
         self.adapter: Adapter | None = None
         self._dependencies = means
-        self._on_status = tell
+        self._on_status = on_status
         self._stopping = False
         self._task = asyncio.create_task(self._run(), name=f"bot {bot.bot_id}")
 
@@ -48,8 +48,8 @@ class BotRunner:
     async def stop(self) -> None:
         self._stopping = True
         self._task.cancel()
-        _, late = await asyncio.wait([self._task], timeout=STOP_TIMEOUT_SECONDS)
-        if late:
+        _, unfinished = await asyncio.wait([self._task], timeout=STOP_TIMEOUT_SECONDS)
+        if unfinished:
             logger.error(
                 "bot %s did not disconnect from its platform within %g s", self.bot.bot_id, STOP_TIMEOUT_SECONDS
             )
@@ -58,7 +58,7 @@ class BotRunner:
         backoff = Backoff(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, jitter=0)
         clock = asyncio.get_running_loop().time
         while True:
-            began = clock()
+            started_at = clock()
             try:
                 await self._connected()
                 reason = "the adapter ended without being told to"
@@ -70,7 +70,7 @@ class BotRunner:
                 reason = f"the adapter crashed ({type(error).__name__}; the log says where)"
             finally:
                 self.adapter = None
-            if clock() - began > MAX_RETRY_SECONDS:
+            if clock() - started_at > MAX_RETRY_SECONDS:
                 backoff.reset()
             wait = backoff.next_delay()
             self._report_status("failed", f"{reason}; it is started again in {wait:g} s")
@@ -82,7 +82,8 @@ class BotRunner:
             raise AdapterStopped(
                 f"this version has no adapter '{bot.adapter}'; GET /api/v1/adapters lists those it has"
             )
-        link = BotLink(bot, decrypt_config(bot, means.secrets), means.doors, self._report_status)
+        seen_apis = means.catalogue.manifests()[bot.adapter].seen_apis
+        link = BotLink(bot, decrypt_config(bot, means.secrets), means.doors, seen_apis, self._report_status)
         self.adapter = means.catalogue.create(bot.adapter, link)
         await self.adapter.serve()
 

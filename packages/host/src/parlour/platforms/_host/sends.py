@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from parlour.core.model.ids import BotId
 from parlour.core.model.ports import Clock
 from parlour_sdk.values import dataclass
 
@@ -22,7 +23,7 @@ class InFlightSends:
         self._ends: dict[str, asyncio.Event] = {}
 
     @contextmanager
-    def track(self, bot_id: str) -> Iterator[None]:
+    def track(self, bot_id: BotId) -> Iterator[None]:
         """Counts a send as pending within the `with` block, which ends when the platform has answered."""
         self._sends[bot_id] += 1
         try:
@@ -33,14 +34,14 @@ class InFlightSends:
                 del self._sends[bot_id]
                 self._ends.pop(bot_id, asyncio.Event()).set()
 
-    async def wait_until_idle(self, bot_id: str) -> None:
+    async def wait_until_idle(self, bot_id: BotId) -> None:
         """Waits until all sends of the bot are answered, or until the time limit has passed."""
         if bot_id not in self._sends:
             return
-        end = self._ends.setdefault(bot_id, asyncio.Event())
+        idle = self._ends.setdefault(bot_id, asyncio.Event())
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_TIMEOUT_SECONDS):
-                await end.wait()
+                await idle.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +63,22 @@ class SendErrors:
         self._clock = clock
         self._last: dict[str, SendError] = {}
 
-    def record_refused(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_refused(self, bot_id: BotId, chat: str, reason: str) -> None:
         self._note(bot_id, chat, f"what was sent to {chat} was not taken: {reason}")
 
-    def record_unacknowledged(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_unacknowledged(self, bot_id: BotId, chat: str, reason: str) -> None:
         self._note(bot_id, chat, f"what was sent to {chat} may not have arrived: {reason}")
 
-    def _note(self, bot_id: str, chat: str, sentence: str) -> None:
+    def _note(self, bot_id: BotId, chat: str, sentence: str) -> None:
         self._last[bot_id] = SendError(chat, sentence, self._clock.now())
 
-    def clear_chat(self, bot_id: str, chat: str) -> None:
+    def clear_chat(self, bot_id: BotId, chat: str) -> None:
         if self._last and (last := self._last.get(bot_id)) is not None and last.chat == chat:
             del self._last[bot_id]
 
-    def current_error(self, bot_id: str) -> str:
+    def current_error(self, bot_id: BotId) -> str:
         last = self._last.get(bot_id)
         return last.sentence if last is not None and self._clock.now() - last.at < ERROR_SHOWN_MILLISECONDS else ""
 
-    def forget(self, bot_id: str) -> None:
+    def forget(self, bot_id: BotId) -> None:
         self._last.pop(bot_id, None)

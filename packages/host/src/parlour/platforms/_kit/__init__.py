@@ -1,1 +1,1 @@
-"""Shared parts of adapters: back-off, JSON frames and the queue of incoming events."""
+"""Shared parts of adapters: HTTP and WebSocket clients, webhooks, access tokens, ids and the queue of events."""

@@ -16,16 +16,14 @@ from parlour.core.platforms.port import (
     PlatformRefused,
     PlatformUncertain,
 )
+from parlour.platforms._kit.proxy_fields import configured_proxies
 
-from .api import MatrixApi
-from .client import MatrixClient, api_path, require_field
-from .decode import ENCRYPTED
-from .direct_chats import RoomResolver
+from .api import MatrixApi, RoomResolver
+from .connection import MatrixClient, TokenRefused, api_path, require_field
+from .decode import ENCRYPTED, genuine_invite
 from .encode import MESSAGE_TYPE
-from .errors import TokenRefused
 from .event_processor import MatrixEventProcessor
 from .media import MatrixFiles
-from .membership import genuine_invite
 from .rooms import MatrixRooms, server_of
 from .sync import SyncBatch, SyncPositionRejected, SyncReader
 from .values import mapping, text
@@ -44,16 +42,18 @@ class MatrixAdapter:
         self._link = link
         self._backoff = backoff
         self._homeserver = str(link.config.get("homeserver") or "").strip()
-        self._own = str(link.config.get("user") or "").strip()
+        self._own_id = str(link.config.get("user") or "").strip()
         self._policy = str(link.config.get("invitations") or "homeserver")
-        self._client = MatrixClient(self._homeserver, str(link.config.get("access_token") or "").strip())
+        self._client = MatrixClient(
+            self._homeserver, str(link.config.get("access_token") or "").strip(), configured_proxies(link.config)
+        )
         self._rooms = MatrixRooms()
         self._files = MatrixFiles(self._client, link.content)
-        self._sync = SyncReader(self._client, self._rooms, self._own)
+        self._sync = SyncReader(self._client, self._rooms, self._own_id)
         trusted = frozenset(str(each).strip() for each in link.config.get("trusted_servers") or ())
-        self._receiver = MatrixEventProcessor(self._client, self._files, self._own, link.bot_id, trusted)
+        self._receiver = MatrixEventProcessor(self._client, self._files, self._own_id, link.bot_id, trusted)
         self._api = MatrixApi(
-            self._client, self._rooms, self._files, RoomResolver(self._client, self._rooms, self._own), self._own
+            self._client, self._rooms, self._files, RoomResolver(self._client, self._rooms, self._own_id), self._own_id
         )
         self._since = ""
         self._rejected_position = ""
@@ -68,19 +68,17 @@ class MatrixAdapter:
     async def serve(self) -> None:
         self._check()
         self._link.report_status("connecting")
-        try:
+        async with self._client.connection():
             while True:
                 problem, at_least = await self._connected()
                 seconds = max(self._backoff.next_delay(), at_least)
                 self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
                 await asyncio.sleep(seconds)
-        finally:
-            await self._client.close()
 
     def _check(self) -> None:
         if not self._homeserver.startswith(("http://", "https://")):
             raise AdapterStopped("homeserver: its address is needed, as https://matrix.example.org")
-        if not self._own.startswith("@") or ":" not in self._own:
+        if not self._own_id.startswith("@") or ":" not in self._own_id:
             raise AdapterStopped("user: the bot's whole id is needed, as @name:example.org")
 
     async def _connected(self) -> tuple[str, float]:
@@ -94,31 +92,33 @@ class MatrixAdapter:
                 await self._answer_invitations()
                 await self._store_batch(await self._sync.read_next(self._since))
                 self._backoff.reset()
-        except TokenRefused as refused:
-            raise AdapterStopped(refused.reason) from None
-        except SyncPositionRejected as lost:
+        except TokenRefused as error:
+            raise AdapterStopped(error.reason) from None
+        except SyncPositionRejected as error:
             logger.warning(
                 "bot %s continues from now because the homeserver rejected its sync position: %s",
                 self._link.bot_id,
-                lost.reason,
+                error.reason,
             )
             self._rejected_position, self._since = self._since, ""
-            return lost.reason, 0
-        except PlatformRefused as refused:
-            return refused.reason, refused.retry_after or 0
+            return error.reason, 0
+        except PlatformRefused as error:
+            return error.reason, error.retry_after or 0
         except PlatformUncertain as unknown:
             return str(unknown), 0
 
     async def _verify_account(self) -> None:
-        named = require_field(await self._client.get(api_path("account", "whoami")), "user_id")
-        if named != self._own:
-            raise AdapterStopped(f"user: the access token is that of {named}, not of {self._own}; change one of them")
+        user_id = require_field(await self._client.get(api_path("account", "whoami")), "user_id")
+        if user_id != self._own_id:
+            raise AdapterStopped(
+                f"user: the access token is that of {user_id}, not of {self._own_id}; change one of them"
+            )
 
     async def _begin(self) -> None:
         """Continues from the stored sync position, or from now if there is none."""
         batch = await self._sync.read_initial()
-        known, _, since = (await self._link.cursor() or "").partition(" ")
-        if known != self._own or since in ("", self._rejected_position):
+        account, _, since = (await self._link.cursor() or "").partition(" ")
+        if account != self._own_id or since in ("", self._rejected_position):
             await self._store_batch(batch)
             return
         self._since = since  # events before the stored position were delivered earlier
@@ -127,7 +127,7 @@ class MatrixAdapter:
     async def _store_batch(self, batch: SyncBatch) -> None:
         """Stores a batch together with the sync position that follows it, before its events are used otherwise."""
         incoming = await self._receiver.process(batch)
-        cursor = f"{self._own} {batch.since}"
+        cursor = f"{self._own_id} {batch.since}"
         store = partial(self._store_events, incoming, cursor)
         await retry_on_storage_failure(store, f"storing the events of bot {self._link.bot_id}")
         self._since = batch.since
@@ -159,7 +159,7 @@ class MatrixAdapter:
 
     def _note_invitations(self, batch: SyncBatch) -> None:
         for room_id, state in batch.invitations:
-            self._invited[room_id] = text(genuine_invite(state, self._own), "sender")
+            self._invited[room_id] = text(genuine_invite(state, self._own_id), "sender")
 
     async def _answer_invitations(self) -> None:
         for room_id, inviter in list(self._invited.items()):
@@ -173,7 +173,7 @@ class MatrixAdapter:
             del self._invited[room_id]
 
     def _accepts_inviter(self, inviter: str) -> bool:
-        same_server = server_of(inviter) == server_of(self._own)
+        same_server = server_of(inviter) == server_of(self._own_id)
         return self._policy == "accept" or (self._policy == "homeserver" and same_server)
 
     async def _announce_encryption(self, incoming: list[IncomingEvent]) -> None:
@@ -182,11 +182,9 @@ class MatrixAdapter:
         for room_id in encrypted - self._announced_rooms:
             self._announced_rooms.add(room_id)
             key = f"encrypted-{hashlib.sha256(room_id.encode()).hexdigest()[:16]}"
-            where = api_path("rooms", room_id, "send", "m.room.message", key)
+            path = api_path("rooms", room_id, "send", "m.room.message", key)
             try:
-                await self._client.put(
-                    where, {"msgtype": MESSAGE_TYPE, "body": ENCRYPTED_ROOM_NOTICE, "m.mentions": {}}
-                )
+                await self._client.put(path, {"msgtype": MESSAGE_TYPE, "body": ENCRYPTED_ROOM_NOTICE, "m.mentions": {}})
             except (PlatformRefused, PlatformUncertain) as error:
                 logger.warning(
                     "bot %s could not send the encryption notice to %s: %s", self._link.bot_id, room_id, error

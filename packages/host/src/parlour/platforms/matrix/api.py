@@ -1,4 +1,7 @@
-"""Implements the platform API on Matrix. Every chat is a room; methods that are not overridden are not supported."""
+"""Implements the platform API on Matrix. Every chat is a room; methods that are not overridden are not supported.
+
+A target is a room id, an alias, or a user with whom the bot shares a direct chat.
+"""
 
 from collections.abc import Sequence
 from uuid import uuid4
@@ -10,14 +13,11 @@ from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage, UploadedFile
 
-from .client import MatrixClient, api_path, require_field
+from .connection import HomeserverRefused, MatrixClient, api_path, require_field
 from .content import decode_chain
-from .direct_chats import RoomResolver
 from .encode import MatrixMessageContent, edit_content, encode, quoted_message_id, with_relation
-from .errors import HomeserverRefused
 from .media import MatrixFiles
-from .rooms import MatrixRooms
-from .users import member, profile
+from .rooms import MatrixRoom, MatrixRooms, local_part
 from .values import Payload, mapping, number, sequence, text, too_deep
 
 TYPING_MILLISECONDS = 6000
@@ -25,17 +25,63 @@ HISTORY_PAGE_SIZE = 100
 ENCRYPTED_ROOM_ERROR = "the room is encrypted, which this bot can't do; talk to it in a room without encryption"
 
 
+class RoomResolver:
+    """Finds the room for a target, and creates a direct chat if there is none."""
+
+    def __init__(self, client: MatrixClient, rooms: MatrixRooms, own_id: str) -> None:
+        self._client = client
+        self._rooms = rooms
+        self._own_id = own_id
+        self._created_rooms: dict[str, str] = {}
+        """Direct chats created since the Host started, by user; the homeserver reports a new room only a little later.
+        """
+
+    async def resolve(self, target: str) -> str:
+        """Returns the room id of a target. Raises PlatformRefused if it is not an address of Matrix."""
+        if target.startswith("!"):
+            return target
+        if target.startswith("#"):
+            return require_field(await self._client.get(api_path("directory", "room", target)), "room_id")
+        if target.startswith("@"):
+            return await self._direct_chat(target)
+        expected = "a room (!id:server), an alias (#name:server) or a user (@name:server) is expected"
+        raise PlatformRefused(f"target_id: '{target[:60]}' is no address of Matrix; {expected}", permanent=True)
+
+    async def _direct_chat(self, user_id: str) -> str:
+        """Returns the direct chat with a user, creating it if there is none."""
+        if user_id in self._created_rooms:
+            return self._created_rooms[user_id]
+        direct = await self._load_direct_rooms()
+        for room_id in sequence(direct.get(user_id)):
+            if room_id in self._rooms and self._rooms.get(room_id).chat_type == "private":
+                return str(room_id)
+        wishes: Payload = {"is_direct": True, "preset": "trusted_private_chat", "invite": [user_id]}
+        room_id = require_field(await self._client.post(api_path("createRoom"), wishes), "room_id")
+        self._created_rooms[user_id] = room_id
+        direct[user_id] = [*sequence(direct.get(user_id)), room_id]
+        await self._client.put(api_path("user", self._own_id, "account_data", "m.direct"), direct)
+        return room_id
+
+    async def _load_direct_rooms(self) -> Payload:
+        try:
+            return mapping(await self._client.get(api_path("user", self._own_id, "account_data", "m.direct")))
+        except HomeserverRefused as error:
+            if error.code != "M_NOT_FOUND":
+                raise
+            return {}
+
+
 class MatrixApi(PlatformApi):
     """Platform API of one Matrix account."""
 
     def __init__(
-        self, client: MatrixClient, rooms: MatrixRooms, files: MatrixFiles, destinations: RoomResolver, own: str
+        self, client: MatrixClient, rooms: MatrixRooms, files: MatrixFiles, destinations: RoomResolver, own_id: str
     ) -> None:
         self._client = client
         self._rooms = rooms
         self._files = files
         self._destinations = destinations
-        self._own = own
+        self._own_id = own_id
 
     async def send_message(
         self,
@@ -46,15 +92,15 @@ class MatrixApi(PlatformApi):
         thread_id: str = "",
     ) -> MessageResult:
         """Sends a chain as one or more events. The result has the id of the first one; `raw` has all ids."""
-        said = encode(chain)
-        if not said:
+        contents = encode(chain)
+        if not contents:
             raise PlatformRefused("there is nothing in this message that Matrix could show", permanent=True)
         room_id = await self._room(target_id)
-        key, reply_to, sent = idempotency_key or uuid4().hex, quoted_message_id(chain), []
-        for number_, each in enumerate(said):
+        key, reply_to, event_ids = idempotency_key or uuid4().hex, quoted_message_id(chain), []
+        for number_, each in enumerate(contents):
             content = with_relation(await self._content(each), thread_id, "" if number_ else reply_to)
-            sent.append(await self._send(room_id, "m.room.message", content, transaction_id(key, number_)))
-        return MessageResult(message_id=sent[0], raw={"message_ids": sent})
+            event_ids.append(await self._send(room_id, "m.room.message", content, transaction_id(key, number_)))
+        return MessageResult(message_id=event_ids[0], raw={"message_ids": event_ids})
 
     async def find_message(
         self,
@@ -62,26 +108,30 @@ class MatrixApi(PlatformApi):
         target_id: str,
         chain: MessageChain,
         idempotency_key: str,
-        taken: IsKnownMessage,
+        is_known: IsKnownMessage,
         thread_id: str = "",
     ) -> MessageResult | None:
         """Looks up a sent message by transaction id, which the homeserver shows to the sender of an event."""
-        only = {"senders": [self._own], "types": ["m.room.message"]}
-        where = api_path("rooms", await self._destinations.resolve(target_id), "messages")
-        page = await self._client.get(where, {"dir": "b", "limit": HISTORY_PAGE_SIZE, "filter": dumps(only)})
+        room_filter = {"senders": [self._own_id], "types": ["m.room.message"]}
+        path = api_path("rooms", await self._destinations.resolve(target_id), "messages")
+        page = await self._client.get(path, {"dir": "b", "limit": HISTORY_PAGE_SIZE, "filter": dumps(room_filter)})
         events = [each for each in sequence(page.get("chunk")) if isinstance(each, dict)]
-        sent = {text(mapping(each.get("unsigned")), "transaction_id"): text(each, "event_id") for each in events}
-        wanted = [sent.get(transaction_id(idempotency_key, number_)) for number_ in range(len(encode(chain)))]
-        return MessageResult(message_id=wanted[0]) if wanted and all(wanted) else None
+        ids_by_transaction = {
+            text(mapping(each.get("unsigned")), "transaction_id"): text(each, "event_id") for each in events
+        }
+        found_ids = [
+            ids_by_transaction.get(transaction_id(idempotency_key, number_)) for number_ in range(len(encode(chain)))
+        ]
+        return MessageResult(message_id=found_ids[0]) if found_ids and all(found_ids) else None
 
     async def edit_message(
         self, chat_type: ChatType, chat_id: str, message_id: str, chain: MessageChain
     ) -> MessageResult:
-        said = encode(chain)
-        if len(said) != 1 or said[0].media is not None:
+        contents = encode(chain)
+        if len(contents) != 1 or contents[0].media is not None:
             raise PlatformRefused("a message can only be edited into one text", permanent=True)
         room_id = await self._room(chat_id)
-        await self._send(room_id, "m.room.message", edit_content(said[0].content, message_id), uuid4().hex)
+        await self._send(room_id, "m.room.message", edit_content(contents[0].content, message_id), uuid4().hex)
         return MessageResult(message_id=message_id)
 
     async def delete_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> None:
@@ -94,14 +144,14 @@ class MatrixApi(PlatformApi):
         content = {name: each for name, each in mapping(event.get("content")).items() if name != "m.relates_to"}
         if not content:
             raise PlatformRefused("this message was deleted", permanent=True)
-        room_id, said = await self._room(to_chat_id), {**content, "m.mentions": {}}
-        return MessageResult(message_id=await self._send(room_id, "m.room.message", said, uuid4().hex))
+        room_id, forwarded = await self._room(to_chat_id), {**content, "m.mentions": {}}
+        return MessageResult(message_id=await self._send(room_id, "m.room.message", forwarded, uuid4().hex))
 
     async def get_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> PlatformMessage:
         room_id = await self._destinations.resolve(chat_id)
         event = await self._event(room_id, message_id)
         try:
-            chain = decode_chain(event, self._own)
+            chain = decode_chain(event, self._own_id)
         except ValueError:
             raise PlatformRefused("this is no message, or it was deleted", permanent=True) from None
         return PlatformMessage(
@@ -121,8 +171,8 @@ class MatrixApi(PlatformApi):
         relation = {"rel_type": "m.annotation", "event_id": message_id, "key": reaction}
         try:
             await self._send(room_id, "m.reaction", {"m.relates_to": relation}, uuid4().hex)
-        except HomeserverRefused as refused:
-            if refused.code != "M_DUPLICATE_ANNOTATION":
+        except HomeserverRefused as error:
+            if error.code != "M_DUPLICATE_ANNOTATION":
                 raise
 
     async def get_group_info(self, group_id: str) -> Group:
@@ -142,10 +192,10 @@ class MatrixApi(PlatformApi):
 
     async def get_group_member_info(self, group_id: str, user_id: str) -> GroupMember:
         room_id = await self._destinations.resolve(group_id)
-        told = await self._client.get(api_path("rooms", room_id, "state", "m.room.member", user_id))
-        if told.get("membership") != "join":
+        state = await self._client.get(api_path("rooms", room_id, "state", "m.room.member", user_id))
+        if state.get("membership") != "join":
             raise PlatformRefused(f"{user_id[:200]} is not in this room", permanent=True)
-        return member(self._rooms.get(room_id), user_id, told)
+        return member(self._rooms.get(room_id), user_id, state)
 
     async def set_group_name(self, group_id: str, name: str) -> None:
         room_id = await self._destinations.resolve(group_id)
@@ -169,8 +219,8 @@ class MatrixApi(PlatformApi):
         return UploadedFile(file_id=await self._files.upload(data, filename, ""))
 
     async def send_typing(self, chat_type: ChatType, chat_id: str, thread_id: str = "") -> None:
-        where = api_path("rooms", await self._destinations.resolve(chat_id), "typing", self._own)
-        await self._client.put(where, {"typing": True, "timeout": TYPING_MILLISECONDS})
+        path = api_path("rooms", await self._destinations.resolve(chat_id), "typing", self._own_id)
+        await self._client.put(path, {"typing": True, "timeout": TYPING_MILLISECONDS})
 
     async def _room(self, target: str) -> str:
         """Resolves the room for a message.
@@ -182,8 +232,8 @@ class MatrixApi(PlatformApi):
             raise PlatformRefused(ENCRYPTED_ROOM_ERROR, permanent=True)
         return room_id
 
-    async def _content(self, said: MatrixMessageContent) -> Payload:
-        return said.content if said.media is None else await self._files.upload_message(said.media)
+    async def _content(self, message: MatrixMessageContent) -> Payload:
+        return message.content if message.media is None else await self._files.upload_message(message.media)
 
     async def _send(self, room_id: str, kind: str, content: Payload, key: str) -> str:
         return require_field(await self._client.put(api_path("rooms", room_id, "send", kind, key), content), "event_id")
@@ -198,13 +248,13 @@ class MatrixApi(PlatformApi):
         return event
 
     async def _own_reaction(self, room_id: str, message_id: str, reaction: str) -> str:
-        where = api_path("rooms", room_id, "relations", message_id, "m.annotation", "m.reaction").replace(
+        path = api_path("rooms", room_id, "relations", message_id, "m.annotation", "m.reaction").replace(
             "/v3/", "/v1/", 1
         )
-        for each in sequence((await self._client.get(where, {"limit": HISTORY_PAGE_SIZE})).get("chunk")):
+        for each in sequence((await self._client.get(path, {"limit": HISTORY_PAGE_SIZE})).get("chunk")):
             event = mapping(each)
-            told = mapping(mapping(event.get("content")).get("m.relates_to"))
-            if event.get("sender") == self._own and told.get("key") == reaction:
+            relation = mapping(mapping(event.get("content")).get("m.relates_to"))
+            if event.get("sender") == self._own_id and relation.get("key") == reaction:
                 return text(event, "event_id")
         raise PlatformRefused(f"the bot has not reacted with {reaction[:40]}", permanent=True)
 
@@ -212,3 +262,16 @@ class MatrixApi(PlatformApi):
 def transaction_id(key: str, number_: int) -> str:
     """Returns the transaction id of one of the events that make up a message; each has its own."""
     return f"{key}.{number_}" if number_ else key
+
+
+def profile(user_id: str, content: Payload) -> User:
+    avatar = text(content, "avatar_url") or None
+    name = text(content, "displayname") or local_part(user_id)
+    return User(id=user_id, nickname=name, username=user_id, avatar_url=avatar)
+
+
+def member(room: MatrixRoom, user_id: str, content: Payload) -> GroupMember:
+    """Builds a group member. The specification uses both `display_name` and `displayname`."""
+    named_content = {**content, "displayname": text(content, "displayname") or text(content, "display_name")}
+    user, role = profile(user_id, named_content), room.role(user_id)
+    return GroupMember(user=user, group_id=room.room_id, role=role, display_name=named_content["displayname"] or None)

@@ -9,8 +9,8 @@ from typing import Any
 from parlour.core.platforms.port import IncomingEvent, PlatformRefused, PlatformUncertain
 from parlour_sdk.protocol.platform_events import PlatformEvent, PlatformSpecific
 
-from . import content, decode, media, membership
-from .client import MatrixClient, api_path
+from . import content, decode, media
+from .connection import MatrixClient, api_path
 from .content import MessageReferences
 from .decode import MatrixDecodeContext, Reaction
 from .media import MatrixFiles
@@ -28,11 +28,11 @@ class MatrixEventProcessor:
     """Converts sync batches of one account into incoming events."""
 
     def __init__(
-        self, client: MatrixClient, files: MatrixFiles, own: str, bot_id: str, trusted: frozenset[str]
+        self, client: MatrixClient, files: MatrixFiles, own_id: str, bot_id: str, trusted: frozenset[str]
     ) -> None:
         self._client = client
         self._files = files
-        self._own = own
+        self._own_id = own_id
         self._bot_id = bot_id
         self._trusted = trusted
         self._reactions: OrderedDict[str, Reaction] = OrderedDict()
@@ -46,37 +46,37 @@ class MatrixEventProcessor:
         return [*(each for room in by_room for each in room), *invited]
 
     async def _of_room(self, timeline: Timeline) -> list[IncomingEvent]:
-        told = [self._gap(timeline)] if timeline.incomplete and timeline.events else []
+        events = [self._gap(timeline)] if timeline.incomplete and timeline.events else []
         for event in (_shallow(each) for each in timeline.events):
             incoming = await self._incoming(event, timeline.room)
             if isinstance(event, dict):
                 timeline.room.apply_state(event)
             if incoming is not None:
-                told.append(incoming)
-        return told
+                events.append(incoming)
+        return events
 
     async def _incoming(self, event: Any, room: MatrixRoom) -> IncomingEvent | None:
-        seen = self._decode_context(room)
-        if not isinstance(event, dict) or event.get("sender") == self._own:
-            return decode.decode(event, seen)
+        context = self._decode_context(room)
+        if not isinstance(event, dict) or event.get("sender") == self._own_id:
+            return decode.decode(event, context)
         if event.get("type") == "m.room.redaction":
-            return await self._redaction(event, seen)
+            return await self._redaction(event, context)
         if content.is_edit(event) and not await self._may_edit(event, room):
             return None
         self._remember(event)
-        found = await self._found(event, room) if _has_references(event) else content.NO_REFERENCES
-        return decode.decode(event, replace(seen, references=found))
+        references = await self._find_references(event, room) if _has_references(event) else content.NO_REFERENCES
+        return decode.decode(event, replace(context, references=references))
 
     def _decode_context(self, room: MatrixRoom) -> MatrixDecodeContext:
-        return MatrixDecodeContext(room, self._own, self._bot_id, trusts_roles=room.creator_server in self._trusted)
+        return MatrixDecodeContext(room, self._own_id, self._bot_id, trusts_roles=room.creator_server in self._trusted)
 
-    async def _found(self, event: Payload, room: MatrixRoom) -> MessageReferences:
+    async def _find_references(self, event: Payload, room: MatrixRoom) -> MessageReferences:
         """Fetches the quoted event and the file of a message; whatever is not available in time is left out."""
         quoted_id, quoted = content.reply_target_id(event), None
         if quoted_id:
             quoted = await self._fetch_event(room.room_id, quoted_id)
-        of = {**event, "content": mapping(event.get("content")).get("m.new_content", event.get("content"))}
-        base64, problem = await self._file(of) if _has_file(of) else ("", "")
+        current_event = {**event, "content": mapping(event.get("content")).get("m.new_content", event.get("content"))}
+        base64, problem = await self._file(current_event) if _has_file(current_event) else ("", "")
         return MessageReferences(quoted, base64, problem)
 
     async def _file(self, event: Payload) -> tuple[str, str]:
@@ -112,50 +112,50 @@ class MatrixEventProcessor:
         if len(self._reactions) > MAX_CACHED_REACTIONS:
             self._reactions.popitem(last=False)
 
-    async def _redaction(self, event: Payload, seen: MatrixDecodeContext) -> IncomingEvent | None:
+    async def _redaction(self, event: Payload, context: MatrixDecodeContext) -> IncomingEvent | None:
         redacted_id = decode.redacted_id(event)
-        made = self._reactions.pop(redacted_id, None)
-        if made is None and redacted_id:
-            redacted = await self._fetch_event(seen.room.room_id, redacted_id) or {}
+        reaction = self._reactions.pop(redacted_id, None)
+        if reaction is None and redacted_id:
+            redacted = await self._fetch_event(context.room.room_id, redacted_id) or {}
             if redacted.get("type", "m.room.message") not in ("m.room.message", content.STICKER, decode.ENCRYPTED):
-                return self._other_redaction(event, seen, text(redacted, "type"))
-        return decode.decode(event, replace(seen, withdrawn=made))
+                return self._other_redaction(event, context, text(redacted, "type"))
+        return decode.decode(event, replace(context, withdrawn=reaction))
 
-    def _other_redaction(self, event: Payload, seen: MatrixDecodeContext, kind: str) -> IncomingEvent | None:
+    def _other_redaction(self, event: Payload, context: MatrixDecodeContext, kind: str) -> IncomingEvent | None:
         """Decodes the redaction of an event that is no message, such as an old reaction whose content is no longer
         known.
         """
-        told = {**event, "type": "redacted", "content": {"redacts": decode.redacted_id(event), "type": kind}}
-        return decode.decode(told, seen)
+        described_event = {**event, "type": "redacted", "content": {"redacts": decode.redacted_id(event), "type": kind}}
+        return decode.decode(described_event, context)
 
-    def _invitation(self, room_id: str, state: list[Payload], before: str) -> IncomingEvent:
+    def _invitation(self, room_id: str, state: list[Payload], previous_membership: str) -> IncomingEvent:
         """Builds the event of an invitation.
 
         Most homeservers send no id or time with it, so a stable id is derived from its room and sync position.
         """
-        native: Payload = {**membership.genuine_invite(state, self._own), "room_id": room_id}
-        now, derived_id = int(time.time() * 1000), f"invitation to {room_id} after {before}"
+        native: Payload = {**decode.genuine_invite(state, self._own_id), "room_id": room_id}
+        now, derived_id = int(time.time() * 1000), f"invitation to {room_id} after {previous_membership}"
         stamped: Payload = {"event_id": derived_id, "origin_server_ts": now, **native}
         try:
-            event: PlatformEvent = membership.invitation(stamped, state, decode.event_fields(stamped, self._bot_id))
+            event: PlatformEvent = decode.invitation(stamped, state, decode.event_fields(stamped, self._bot_id))
         except (ValueError, TypeError):
             event = decode.malformed_event(stamped, self._decode_context(MatrixRoom(room_id)), "ValueError")
-        return IncomingEvent(event.carrying(native), self_id=self._own, native_type="m.room.member")
+        return IncomingEvent(event.carrying(native), self_id=self._own_id, native_type="m.room.member")
 
     def _gap(self, timeline: Timeline) -> IncomingEvent:
-        first = mapping(timeline.events[0])
+        first_event = mapping(timeline.events[0])
         room = timeline.room
         data = {"chat_type": room.chat_type, "chat_id": room.room_id, "read": MAX_MISSED_EVENTS}
         event = PlatformSpecific(
             type=f"platform.{NAME}.gap",
-            event_id=f"gap before {text(first, 'event_id')}",
-            timestamp=number(first.get("origin_server_ts")) or 0,
+            event_id=f"gap before {text(first_event, 'event_id')}",
+            timestamp=number(first_event.get("origin_server_ts")) or 0,
             bot_id=self._bot_id,
             adapter_name=NAME,
             action="gap",
             data=data,
         )
-        return IncomingEvent(event, self_id=self._own)
+        return IncomingEvent(event, self_id=self._own_id)
 
 
 def _shallow(event: Any) -> Any:
@@ -170,5 +170,5 @@ def _has_references(event: Payload) -> bool:
 
 
 def _has_file(event: Payload) -> bool:
-    told = content.latest_content(event)
-    return bool(media.file_uri(event)) or (told.get("msgtype") in content.MEDIA and "file" in told)
+    latest = content.latest_content(event)
+    return bool(media.file_uri(event)) or (latest.get("msgtype") in content.MEDIA and "file" in latest)

@@ -9,9 +9,8 @@ from urllib.parse import quote
 from parlour.core.platforms.port import FileContent, PlatformRefused, PlatformUncertain
 from parlour_sdk.protocol.chain import Media
 
-from .client import MatrixClient, require_field
+from .connection import HomeserverRefused, MatrixClient, require_field
 from .content import MEDIA, STICKER, latest_content
-from .errors import HomeserverRefused
 from .values import Payload, mapping, number, text
 
 MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024
@@ -37,7 +36,7 @@ class MatrixFiles:
     def __init__(self, client: MatrixClient, fetch: Fetch) -> None:
         self._client = client
         self._fetch = fetch
-        self._most: int | None = None
+        self._max_bytes: int | None = None
 
     async def fetch_base64(self, event: Payload) -> tuple[str, str]:
         """Returns a message's file as base64, or an empty string and the reason why there is none."""
@@ -47,23 +46,25 @@ class MatrixFiles:
         if "file" in latest_content(event) and not file_uri(event):
             return "", "it is encrypted"
         try:
-            data = await self._downloaded(file_uri(event))
+            data = await self._download(file_uri(event))
         except (PlatformRefused, PlatformUncertain) as error:
             return "", f"it could not be fetched: {error}"
         return base64.b64encode(data).decode(), ""
 
     async def upload(self, data: bytes, name: str, mime_type: str) -> str:
         """Uploads a file and returns its address. Raises PlatformRefused if it is too large."""
-        most = await self._largest()
-        if most is not None and len(data) > most:
-            sentence = f"the file '{name[:100]}' has {_megabytes(len(data))}; this homeserver takes {_megabytes(most)}"
+        max_bytes = await self._largest()
+        if max_bytes is not None and len(data) > max_bytes:
+            sentence = (
+                f"the file '{name[:100]}' has {_megabytes(len(data))}; this homeserver takes {_megabytes(max_bytes)}"
+            )
             raise PlatformRefused(sentence, permanent=True)
-        return require_field(await self._client.upload(data, mime_type or _guessed(name), name), "content_uri")
+        return require_field(await self._client.upload(data, mime_type or _guess_type(name), name), "content_uri")
 
     async def upload_message(self, media: Media) -> Payload:
         """Uploads a file and returns the content of the message that shows it."""
         data, name, mime_type = await self._read(media)
-        kind = mime_type or _guessed(name)
+        kind = mime_type or _guess_type(name)
         name = name or f"{media.type.lower()}{mimetypes.guess_extension(kind) or ''}"
         info = {"mimetype": kind, "size": len(data)}
         uri = await self.upload(data, name, kind)
@@ -83,30 +84,30 @@ class MatrixFiles:
         except (binascii.Error, ValueError):
             raise PlatformRefused(f"{media.type}.base64: this is not base64", permanent=True) from None
 
-    async def _downloaded(self, uri: str) -> bytes:
+    async def _download(self, uri: str) -> bytes:
         server, _, media_id = uri.removeprefix("mxc://").partition("/")
         if not uri.startswith("mxc://") or not server or not media_id:
             raise PlatformRefused("its address is none of Matrix", permanent=True)
-        new, old = (f"{each}/{quote(server, safe='')}/{quote(media_id, safe='')}" for each in DOWNLOAD_PATHS)
+        new_path, old_path = (f"{each}/{quote(server, safe='')}/{quote(media_id, safe='')}" for each in DOWNLOAD_PATHS)
         try:
-            return await self._client.download(new, MAX_DOWNLOAD_BYTES)
-        except HomeserverRefused as refused:
-            if refused.code != "M_UNRECOGNIZED":
+            return await self._client.download(new_path, MAX_DOWNLOAD_BYTES)
+        except HomeserverRefused as error:
+            if error.code != "M_UNRECOGNIZED":
                 raise
-        return await self._client.download(old, MAX_DOWNLOAD_BYTES)
+        return await self._client.download(old_path, MAX_DOWNLOAD_BYTES)
 
     async def _largest(self) -> int | None:
-        if self._most is None:
-            for where in CONFIG_PATHS:
+        if self._max_bytes is None:
+            for path in CONFIG_PATHS:
                 try:
-                    self._most = number((await self._client.get(where)).get("m.upload.size"))
+                    self._max_bytes = number((await self._client.get(path)).get("m.upload.size"))
                     break
                 except HomeserverRefused:
                     continue
-        return self._most
+        return self._max_bytes
 
 
-def _guessed(name: str) -> str:
+def _guess_type(name: str) -> str:
     return mimetypes.guess_type(name)[0] or UNKNOWN_TYPE
 
 

@@ -21,7 +21,7 @@ class MatrixRoom:
     def __init__(self, room_id: str) -> None:
         self.room_id = room_id
         self.encrypted = False
-        self._joined = 0
+        self._joined_count = 0
         self._invited = 0
         self._name = ""
         self._alias = ""
@@ -35,12 +35,14 @@ class MatrixRoom:
     @property
     def chat_type(self) -> ChatType:
         """`private` for a room with one other member, which becomes a group when another user joins."""
-        return "private" if 0 < self._joined + self._invited <= 2 else "group"
+        return "private" if 0 < self._joined_count + self._invited <= 2 else "group"
 
     @property
     def group(self) -> Group:
         name = self._name or self._alias
-        return Group(id=self.room_id, name=name, description=self._topic or None, member_count=self._joined or None)
+        return Group(
+            id=self.room_id, name=name, description=self._topic or None, member_count=self._joined_count or None
+        )
 
     def user(self, user_id: str, is_bot: bool = False) -> User:
         return User(id=user_id, nickname=self.name_of(user_id), username=user_id, is_bot=is_bot)
@@ -60,7 +62,7 @@ class MatrixRoom:
     def update_member_counts(self, summary: Payload) -> None:
         """Updates the member counts from a sync summary; counts that it leaves out have not changed."""
         joined, invited = (number(summary.get(f"m.{each}_member_count")) for each in ("joined", "invited"))
-        self._joined = self._joined if joined is None else joined
+        self._joined_count = self._joined_count if joined is None else joined
         self._invited = self._invited if invited is None else invited
 
     def apply_state(self, event: Payload) -> None:
@@ -89,8 +91,10 @@ class MatrixRoom:
         self.creator_server = server_of(text(event, "sender"))
         version = text(content, "room_version")
         if version.isdecimal() and len(version) < 4 and int(version) >= 12:
-            more = [each for each in sequence(content.get("additional_creators")) if isinstance(each, str)]
-            self._creators = {text(event, "sender"), *more}
+            additional_creators = [
+                each for each in sequence(content.get("additional_creators")) if isinstance(each, str)
+            ]
+            self._creators = {text(event, "sender"), *additional_creators}
 
     def _cache_name(self, user_id: str, name: str) -> None:
         self._names[user_id] = name
@@ -99,8 +103,8 @@ class MatrixRoom:
             self._names.popitem(last=False)
 
     def _level(self, user_id: str) -> int:
-        own = mapping(self._levels.get("users")).get(user_id, self._levels.get("users_default"))
-        return own if isinstance(own, int) else 0
+        level = mapping(self._levels.get("users")).get(user_id, self._levels.get("users_default"))
+        return level if isinstance(level, int) else 0
 
 
 class MatrixRooms:
@@ -119,11 +123,11 @@ class MatrixRooms:
     def all(self) -> list[MatrixRoom]:
         return list(self._rooms.values())
 
-    def apply_sync(self, room_id: str, told: Payload) -> MatrixRoom:
+    def apply_sync(self, room_id: str, sync_part: Payload) -> MatrixRoom:
         """Applies what a sync reports of a joined room, except for its timeline."""
         room = self._rooms.setdefault(room_id, MatrixRoom(room_id))
-        room.update_member_counts(mapping(told.get("summary")))
-        for event in event_list(told, "state"):
+        room.update_member_counts(mapping(sync_part.get("summary")))
+        for event in event_list(sync_part, "state"):
             room.apply_state(event)
         return room
 
@@ -131,9 +135,9 @@ class MatrixRooms:
         self._rooms.pop(room_id, None)
 
 
-def event_list(told: Payload, part: str) -> list[Any]:
+def event_list(sync_part: Payload, part: str) -> list[Any]:
     """Returns the events of one part; entries that are not objects are left out."""
-    return [each for each in sequence(mapping(told.get(part)).get("events")) if isinstance(each, dict)]
+    return [each for each in sequence(mapping(sync_part.get(part)).get("events")) if isinstance(each, dict)]
 
 
 def server_of(user_id: str) -> str:

@@ -11,10 +11,10 @@ from uuid import uuid4
 
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import PlatformRefused
+from parlour.platforms._kit.http_client import RESPONSE_TIMEOUT_SECONDS
 from parlour_sdk.values import dataclass
 
-from .client import RESPONSE_TIMEOUT_SECONDS, MatrixClient, Query, api_path, require_field
-from .errors import HomeserverRefused
+from .connection import HomeserverRefused, MatrixClient, Query, api_path, require_field
 from .rooms import MatrixRoom, MatrixRooms, event_list
 from .values import Payload, mapping, sequence, text
 
@@ -65,51 +65,55 @@ class SyncBatch:
 class SyncReader:
     """Sends sync requests and updates the rooms from their results."""
 
-    def __init__(self, client: MatrixClient, rooms: MatrixRooms, own: str) -> None:
+    def __init__(self, client: MatrixClient, rooms: MatrixRooms, own_id: str) -> None:
         self._client = client
         self._rooms = rooms
-        self._own = own
+        self._own_id = own_id
 
     async def read_initial(self) -> SyncBatch:
         """Loads the rooms that the bot is in. Messages from before are not reported."""
         answer = await self._client.get(
             api_path("sync"), {"filter": _whole_state(), "timeout": 0}, INITIAL_SYNC_TIMEOUT_SECONDS
         )
-        for room_id, told in _rooms(answer, "join"):
-            room = self._rooms.apply_sync(room_id, told)
-            for event in event_list(told, "timeline"):
+        for room_id, sync_part in _rooms(answer, "join"):
+            room = self._rooms.apply_sync(room_id, sync_part)
+            for event in event_list(sync_part, "timeline"):
                 room.apply_state(event)
         return SyncBatch("", require_field(answer, "next_batch"), [], list(_invitations(answer)))
 
     async def read_next(self, since: str) -> SyncBatch:
         """Waits for new events, up to the long-polling timeout."""
-        asked: Query = {"filter": LIVE_FILTER, "timeout": LONG_POLL_SECONDS * 1000, "since": since}
+        query: Query = {"filter": LIVE_FILTER, "timeout": LONG_POLL_SECONDS * 1000, "since": since}
         try:
-            answer = await self._client.get(api_path("sync"), asked, LONG_POLL_SECONDS + RESPONSE_TIMEOUT_SECONDS)
-        except HomeserverRefused as refused:
-            if refused.code in UNKNOWN_POSITION_CODES:
-                raise SyncPositionRejected(refused.reason, permanent=True) from None
+            answer = await self._client.get(api_path("sync"), query, LONG_POLL_SECONDS + RESPONSE_TIMEOUT_SECONDS)
+        except HomeserverRefused as error:
+            if error.code in UNKNOWN_POSITION_CODES:
+                raise SyncPositionRejected(error.reason, permanent=True) from None
             raise
-        joined = await asyncio.gather(*(self._joined(each, told, since) for each, told in _rooms(answer, "join")))
-        left = [self._left(room_id, told) for room_id, told in _rooms(answer, "leave")]
-        return SyncBatch(since, require_field(answer, "next_batch"), [*joined, *left], list(_invitations(answer)))
+        joined_timelines = await asyncio.gather(
+            *(self._read_joined(each, sync_part, since) for each, sync_part in _rooms(answer, "join"))
+        )
+        left_timelines = [self._read_left(room_id, sync_part) for room_id, sync_part in _rooms(answer, "leave")]
+        return SyncBatch(
+            since, require_field(answer, "next_batch"), [*joined_timelines, *left_timelines], list(_invitations(answer))
+        )
 
-    async def _joined(self, room_id: str, told: Payload, since: str) -> Timeline:
-        room = self._rooms.apply_sync(room_id, told)
-        timeline = mapping(told.get("timeline"))
+    async def _read_joined(self, room_id: str, sync_part: Payload, since: str) -> Timeline:
+        room = self._rooms.apply_sync(room_id, sync_part)
+        timeline = mapping(sync_part.get("timeline"))
         events = sequence(timeline.get("events"))
         entered = self._entered(events)
         if entered is not None or timeline.get("limited") is not True:
             for event in events[: entered or 0]:
                 room.apply_state(mapping(event))
             return Timeline(room, events[entered or 0 :])
-        missed, whole = await self._missed(room_id, text(timeline, "prev_batch"), since)
-        return Timeline(room, [*missed, *events], incomplete=not whole)
+        missed, is_complete = await self._read_missed(room_id, text(timeline, "prev_batch"), since)
+        return Timeline(room, [*missed, *events], incomplete=not is_complete)
 
-    def _left(self, room_id: str, told: Payload) -> Timeline:
+    def _read_left(self, room_id: str, sync_part: Payload) -> Timeline:
         room = self._rooms.get(room_id)
         self._rooms.leave(room_id)
-        return Timeline(room, sequence(mapping(told.get("timeline")).get("events")))
+        return Timeline(room, sequence(mapping(sync_part.get("timeline")).get("events")))
 
     def _entered(self, events: list[Any]) -> int | None:
         """Returns the index at which the bot entered the room.
@@ -123,43 +127,47 @@ class SyncReader:
 
     def _step(self, event: Any) -> str:
         """Returns `invite` or `join` if the event is a step of the bot's own entry, else an empty string."""
-        if not isinstance(event, dict) or event.get("type") != "m.room.member" or event.get("state_key") != self._own:
+        if (
+            not isinstance(event, dict)
+            or event.get("type") != "m.room.member"
+            or event.get("state_key") != self._own_id
+        ):
             return ""
-        before = text(mapping(mapping(event.get("unsigned")).get("prev_content")), "membership")
+        previous = text(mapping(mapping(event.get("unsigned")).get("prev_content")), "membership")
         now = text(mapping(event.get("content")), "membership")
-        return now if now in ("invite", "join") and before != "join" else ""
+        return now if now in ("invite", "join") and previous != "join" else ""
 
-    async def _missed(self, room_id: str, before: str, since: str) -> tuple[list[Any], bool]:
+    async def _read_missed(self, room_id: str, from_token: str, since: str) -> tuple[list[Any], bool]:
         """Reads the events between two sync responses from the history, and returns whether they are complete."""
-        found: list[Any] = []
-        while before and len(found) < MAX_MISSED_EVENTS:
-            asked: Query = {"dir": "b", "limit": PAGE_SIZE, "from": before, "to": since}
+        events: list[Any] = []
+        while from_token and len(events) < MAX_MISSED_EVENTS:
+            query: Query = {"dir": "b", "limit": PAGE_SIZE, "from": from_token, "to": since}
             try:
-                page = await self._client.get(api_path("rooms", room_id, "messages"), asked)
-            except PlatformRefused as refused:
-                if not refused.permanent:
+                page = await self._client.get(api_path("rooms", room_id, "messages"), query)
+            except PlatformRefused as error:
+                if not error.permanent:
                     raise
-                logger.warning("the events of %s during a gap can't be read: %s", room_id, refused.reason)
-                return found[::-1], False
-            found += sequence(page.get("chunk"))
-            before = text(page, "end") if page.get("chunk") else ""
-        return found[::-1], not before
+                logger.warning("the events of %s during a gap can't be read: %s", room_id, error.reason)
+                return events[::-1], False
+            events += sequence(page.get("chunk"))
+            from_token = text(page, "end") if page.get("chunk") else ""
+        return events[::-1], not from_token
 
 
 def _whole_state() -> str:
     """Builds the filter of the initial sync, different each time: Synapse answers a repeated request with a result that
     is minutes old.
     """
-    unlike = {**_QUIET, "not_types": [uuid4().hex]}
-    return dumps({**_ONLY_ROOMS, "presence": unlike, "room": {**_ROOM, "timeline": {"limit": 1, **_LAZY}}})
+    no_events = {**_QUIET, "not_types": [uuid4().hex]}
+    return dumps({**_ONLY_ROOMS, "presence": no_events, "room": {**_ROOM, "timeline": {"limit": 1, **_LAZY}}})
 
 
 def _rooms(answer: Payload, part: str) -> Iterator[tuple[str, Payload]]:
-    for room_id, told in mapping(mapping(answer.get("rooms")).get(part)).items():
-        if isinstance(told, dict):
-            yield room_id, told
+    for room_id, sync_part in mapping(mapping(answer.get("rooms")).get(part)).items():
+        if isinstance(sync_part, dict):
+            yield room_id, sync_part
 
 
 def _invitations(answer: Payload) -> Iterator[tuple[str, list[Payload]]]:
-    for room_id, told in _rooms(answer, "invite"):
-        yield room_id, event_list(told, "invite_state")
+    for room_id, sync_part in _rooms(answer, "invite"):
+        yield room_id, event_list(sync_part, "invite_state")

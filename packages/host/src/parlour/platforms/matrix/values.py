@@ -32,8 +32,10 @@ def too_deep(value: Any) -> bool:
     """Returns whether a value nests deeper than can be stored."""
     layer = [value]
     for _ in range(MAX_DEPTH):
-        inner = (each.values() if isinstance(each, dict) else each for each in layer if isinstance(each, dict | list))
-        layer = [each for values in inner for each in values]
+        children = (
+            each.values() if isinstance(each, dict) else each for each in layer if isinstance(each, dict | list)
+        )
+        layer = [each for values in children for each in values]
         if not layer:
             return False
     return True

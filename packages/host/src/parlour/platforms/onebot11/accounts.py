@@ -1,16 +1,20 @@
-"""Tracks which accounts are connected through which connections, and reports the bot's status as text."""
+"""Decides which OneBot implementations may connect, tracks their accounts, and reports the bot's status as text."""
 
 import asyncio
+import hmac
 import logging
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from urllib.parse import parse_qs
 
+from parlour.core.platforms.hooks import Handshake
 from parlour.core.platforms.port import ConnectionState, HostLink, PlatformOffline
+from parlour_sdk.values import dataclass
 
-from .client import MAX_FRAME_BYTES, OFFLINE_RETRY_SECONDS, OneBotConnection
-from .connected_accounts import ConnectedAccounts
+from .connection import MAX_FRAME_BYTES, OFFLINE_RETRY_SECONDS, OneBotConnection
+from .state import ConnectedAccounts
 
 logger = logging.getLogger(__name__)
-
 PROBE_TIMEOUT_SECONDS = 1.5
 """Seconds to wait for an existing connection's reply.
 
@@ -22,16 +26,17 @@ DISCONNECTED_SHOWN_SECONDS = 600.0
 """Seconds for which a disconnected account is expected back."""
 MAX_INCIDENTS = 8
 """Maximum number of incidents of one kind, so that attempts under many names fill neither the memory nor the page."""
-
 DOUBLE_ANSWER_WARNING = "unless their routes differ people are answered twice: connect it to one of them only"
 MAX_NAMED_ACCOUNTS = 8
 """Maximum number of disconnected accounts that are named; the rest is only counted."""
-
-
 NO_TOKEN = (
     "the bot has no access token, so any program on this machine can connect as its OneBot implementation; "
     "set the same access_token here and there"
 )
+PATHS = ("/", "/ws", "/onebot/v11/ws")
+"""Paths at the bot's own port; at the Host's port only the last one is accepted."""
+ROLES = ("universal", "api", "event")
+MAX_ACCOUNT_LENGTH = 64
 
 
 class OneBotAccounts:
@@ -49,26 +54,26 @@ class OneBotAccounts:
         self._connections: dict[str, list[OneBotConnection]] = {}
         self._problems: dict[str, str] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._gone: set[str] = set()
+        self._disconnected: set[str] = set()
 
     def find(self, account: str = "") -> OneBotConnection:
         """Returns the connection for calls; that of the first connected account if none is named.
 
         Raises PlatformOffline.
         """
-        known = [account] if account else list(self._connections)
-        for name in known:
+        candidates = [account] if account else list(self._connections)
+        for name in candidates:
             for connection in reversed(self._connections.get(name, ())):
                 if connection.role != "event":
                     return connection
         if account in self._connections:
             raise PlatformOffline(_one_sided(account, "event"), OFFLINE_RETRY_SECONDS)
-        who = f"account {account} is not" if account else "no account is"
-        raise PlatformOffline(f"{who} connected to this bot", OFFLINE_RETRY_SECONDS)
+        subject = f"account {account} is not" if account else "no account is"
+        raise PlatformOffline(f"{subject} connected to this bot", OFFLINE_RETRY_SECONDS)
 
     def is_expected(self, account: str) -> bool:
         """Returns whether the account is connected, or was recently enough that it may come back."""
-        return account in self._connections or account in self._gone
+        return account in self._connections or account in self._disconnected
 
     async def find_live_claim(self, account: str, role: str) -> OneBotConnection | None:
         """Returns a connection that already serves this account and still answers.
@@ -111,10 +116,10 @@ class OneBotAccounts:
 
     def report_unidentified(self, connection: OneBotConnection, problem: str) -> None:
         """Reports a connection that did not say which account it serves; an empty problem clears the report."""
-        told = f"whoever is connected at {connection.peer} did not say whose account it is: {problem}"
+        message = f"whoever is connected at {connection.peer} did not say whose account it is: {problem}"
         advice = "see that it is a OneBot 11 implementation and logged in"
         self.set_problem(
-            _unidentified_key(connection), f"{told}; {advice}" if problem and not connection.account else ""
+            _unidentified_key(connection), f"{message}; {advice}" if problem and not connection.account else ""
         )
 
     def add(self, account: str, connection: OneBotConnection) -> None:
@@ -122,7 +127,7 @@ class OneBotAccounts:
         connection.account = account
         self._connections.setdefault(account, []).append(connection)
         self._connected.add(account, self._report_status)
-        self._gone.discard(account)
+        self._disconnected.discard(account)
         for kind in ("claim", "token", "path", "silent"):
             self._problems.pop(f"{kind} {account}", None)
         self._problems.pop(_unidentified_key(connection), None)
@@ -139,8 +144,8 @@ class OneBotAccounts:
             self._problems.pop(f"{kind} {account}", None)
         if not connections:
             del self._connections[account]
-            self._gone.add(account)
-            self._later(f"gone {account}", DISCONNECTED_SHOWN_SECONDS, lambda: self._forget(account))
+            self._disconnected.add(account)
+            self._schedule(f"gone {account}", DISCONNECTED_SHOWN_SECONDS, lambda: self._forget(account))
         if connection.silent:
             sentence = f"the heartbeat of account {account} stopped; look at its OneBot implementation"
             self.report_incident("silent", account, sentence, DISCONNECTED_SHOWN_SECONDS)
@@ -155,17 +160,17 @@ class OneBotAccounts:
         for timer in self._timers.values():
             timer.cancel()
 
-    def report_incident(self, kind: str, whose: str, sentence: str, seconds: float | None = None) -> None:
+    def report_incident(self, kind: str, account: str, sentence: str, seconds: float | None = None) -> None:
         """Reports a problem for a limited time, or until this account connects successfully."""
-        name = f"{kind} {whose}"
-        others = [each for each in self._timers if each.startswith(f"{kind} ") and each != name]
-        for other in others[: 1 - MAX_INCIDENTS]:
-            self._timers.pop(other).cancel()
-            self._problems.pop(other, None)
-        self._later(name, INCIDENT_SHOWN_SECONDS if seconds is None else seconds, lambda: self.set_problem(name, ""))
+        name = f"{kind} {account}"
+        same_kind = [each for each in self._timers if each.startswith(f"{kind} ") and each != name]
+        for oldest in same_kind[: 1 - MAX_INCIDENTS]:
+            self._timers.pop(oldest).cancel()
+            self._problems.pop(oldest, None)
+        self._schedule(name, INCIDENT_SHOWN_SECONDS if seconds is None else seconds, lambda: self.set_problem(name, ""))
         self.set_problem(name, sentence)
 
-    def _later(self, name: str, seconds: float, do: Callable[[], None]) -> None:
+    def _schedule(self, name: str, seconds: float, do: Callable[[], None]) -> None:
         if name in self._timers:
             self._timers[name].cancel()
         self._timers[name] = asyncio.get_running_loop().call_later(seconds, self._on_timer, name, do)
@@ -175,7 +180,7 @@ class OneBotAccounts:
         do()
 
     def _forget(self, account: str) -> None:
-        self._gone.discard(account)
+        self._disconnected.discard(account)
         self._report_status()
 
     def set_problem(self, kind: str, sentence: str) -> None:
@@ -194,22 +199,27 @@ class OneBotAccounts:
         is shown.
         """
         state: ConnectionState = "connected" if self._connections else "failed" if self._not_listening else "connecting"
-        gone = [account for account in sorted(self._gone) if f"silent {account}" not in self._problems]
-        away = [
-            f"account {account} went away; look at its OneBot implementation" for account in gone[:MAX_NAMED_ACCOUNTS]
+        missing = [account for account in sorted(self._disconnected) if f"silent {account}" not in self._problems]
+        offline = [
+            f"account {account} went away; look at its OneBot implementation"
+            for account in missing[:MAX_NAMED_ACCOUNTS]
         ]
-        if len(gone) > MAX_NAMED_ACCOUNTS:
-            away.append(f"{len(gone) - MAX_NAMED_ACCOUNTS} more accounts went away too")
-        known = [self._not_listening, *self._problems.values(), *self._one_sided_accounts(), *self._shared()]
-        sentences = [*known, *(away if self._connections else [self._absent]), self._warning]
-        told = [sentence for sentence in dict.fromkeys(sentences) if sentence]
-        if told or self._connections:  # otherwise the code that connects reports the status
-            self._link.report_status(state, "; ".join(told))
+        if len(missing) > MAX_NAMED_ACCOUNTS:
+            offline.append(f"{len(missing) - MAX_NAMED_ACCOUNTS} more accounts went away too")
+        problems = [self._not_listening, *self._problems.values(), *self._one_sided_accounts(), *self._shared()]
+        sentences = [*problems, *(offline if self._connections else [self._absent]), self._warning]
+        messages = [sentence for sentence in dict.fromkeys(sentences) if sentence]
+        if messages or self._connections:  # otherwise the code that connects reports the status
+            self._link.report_status(state, "; ".join(messages))
 
     def _one_sided_accounts(self) -> list[str]:
         """Lists accounts that are connected in only one of the two roles they need."""
         roles = {account: {each.role for each in connections} for account, connections in self._connections.items()}
-        return [_one_sided(account, *had) for account, had in sorted(roles.items()) if had in ({"event"}, {"api"})]
+        return [
+            _one_sided(account, *account_roles)
+            for account, account_roles in sorted(roles.items())
+            if account_roles in ({"event"}, {"api"})
+        ]
 
     def _shared(self) -> list[str]:
         """Lists accounts that another bot of this Host serves as well."""
@@ -240,5 +250,61 @@ def _unidentified_key(connection: OneBotConnection) -> str:
     return f"nameless {id(connection)}"
 
 
-def _overlap(one: str, other: str) -> bool:
-    return one == other or "universal" in (one, other)
+def _overlap(first: str, second: str) -> bool:
+    return first == second or "universal" in (first, second)
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionRefusal:
+    """Reason for refusing a WebSocket, with its HTTP status."""
+
+    status: HTTPStatus
+    sentence: str
+
+
+class Admission:
+    """Checks the handshakes of OneBot implementations."""
+
+    def __init__(self, link: HostLink, accounts: OneBotAccounts) -> None:
+        self._token = str(link.config.get("access_token") or "")
+        self._accounts = accounts
+
+    async def refusal(self, handshake: Handshake, token_required: bool = False) -> AdmissionRefusal | None:
+        """Returns None for an implementation that may connect."""
+        account, *other_accounts = handshake.header_values("x-self-id") or [""]
+        if other_accounts or len(account) > MAX_ACCOUNT_LENGTH:
+            return AdmissionRefusal(HTTPStatus.BAD_REQUEST, "X-Self-ID: one account's number is expected")
+        if handshake.header_values("origin"):
+            self._accounts.report_web_page(handshake.peer)
+            return AdmissionRefusal(HTTPStatus.FORBIDDEN, "Origin: web pages may not connect to a OneBot bot")
+        if token_required and not self._token:
+            self._accounts.report_missing_token(handshake.peer)
+            sentence = "this bot has no access token, which this address requires; set access_token in the bot"
+            return AdmissionRefusal(HTTPStatus.FORBIDDEN, sentence)
+        if not self._token_fits(handshake):
+            self._accounts.report_wrong_token(account, handshake.peer)
+            return AdmissionRefusal(HTTPStatus.UNAUTHORIZED, "the access token is missing or wrong")
+        paths = PATHS[-1:] if token_required else PATHS
+        if handshake.path.rstrip("/") not in {path.rstrip("/") for path in paths}:
+            self._accounts.report_wrong_path(account, handshake.peer, paths)
+            return AdmissionRefusal(HTTPStatus.NOT_FOUND, f"connect to one of {', '.join(paths)}")
+        if account and await self._accounts.find_live_claim(account, role_of(handshake)):
+            self._accounts.report_second_claim(account, handshake.peer)
+            return AdmissionRefusal(HTTPStatus.CONFLICT, f"account {account} is connected already")
+        return None
+
+    def _token_fits(self, handshake: Handshake) -> bool:
+        if not self._token:
+            return True
+        scheme, _, header_token = handshake.header("authorization").partition(" ")
+        if scheme.lower() not in ("bearer", "token"):
+            header_token = ""
+        query_token = parse_qs(handshake.query).get("access_token", [""])[0]
+        return any(
+            hmac.compare_digest(each.encode(), self._token.encode()) for each in (header_token.strip(), query_token)
+        )
+
+
+def role_of(handshake: Handshake) -> str:
+    role = handshake.header("x-client-role").lower()
+    return role if role in ROLES else "universal"

@@ -8,10 +8,10 @@ from typing import Any
 from parlour.core.platforms.port import PlatformRefused
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
-from .client import OneBotConnection
+from .connection import OneBotConnection
 from .encode import FILE_FIELDS, check_address
+from .payloads import native_id
 from .segments import segments_of
-from .values import native_id
 
 ACTIONS = (
     "get_login_info",
@@ -41,12 +41,12 @@ ID_REFERENCE_REFUSED = (
 async def run_action(connection: OneBotConnection, action: str, params: dict[str, Any]) -> Any:
     if action not in ACTIONS:
         raise NotSupportedError(f"the action {action}")
-    told = {name: native_id(name, str(value)) if name in IDS else value for name, value in params.items()}
+    native_params = {name: native_id(name, str(value)) if name in IDS else value for name, value in params.items()}
     if action == "send_group_forward_msg":
-        _check_nodes(told["messages"])
+        _check_nodes(native_params["messages"])
     if action == "get_forward_msg":  # the standard names it id, go-cqhttp and NapCat name it message_id
-        told["message_id"] = told.get("id")
-    return await connection.call(action, told)
+        native_params["message_id"] = native_params.get("id")
+    return await connection.call(action, native_params)
 
 
 def _check_nodes(content: Any) -> None:

@@ -11,24 +11,19 @@ from typing import Any
 from parlour.core.backoff import Backoff
 from parlour.core.platforms.hooks import HookSocket
 from parlour.core.platforms.port import AdapterFactory, HostLink, IncomingEvent, PlatformRefused, PlatformUncertain
-from parlour.platforms._kit.event_queue import EventQueue
+from parlour.platforms._kit.intake import EventQueue
 from parlour_sdk.protocol.chain import Quote
 from parlour_sdk.values import dataclass
 
 from . import decode, enrich
-from .account_routing import ACCOUNT_BOUND_KINDS, RoutingKey, routing_keys
-from .accounts import NO_TOKEN, OneBotAccounts
-from .admission import Admission
+from .accounts import NO_TOKEN, Admission, OneBotAccounts
 from .api import OneBotApi
-from .client import OneBotConnection, OneBotConnectionLost
-from .client_connection import ForwardConnector
 from .configuration import open_to_this_machine
-from .connected_accounts import ConnectedAccounts
-from .hook_sockets import HostedSockets
+from .connection import OneBotConnection, OneBotConnectionLost
+from .connectors import ForwardConnector, HostedSockets, ReverseListener, connect_instruction
+from .payloads import number, text
 from .segments import segments_of
-from .server_connection import ReverseListener, connect_instruction
-from .state import OneBotState
-from .values import number, text
+from .state import ACCOUNT_BOUND_KINDS, ConnectedAccounts, OneBotState, RoutingKey, routing_keys
 
 MAX_HEARTBEAT_MILLISECONDS = 3600 * 1000
 """Maximum heartbeat interval in milliseconds; heartbeats with a longer interval are not monitored."""
@@ -50,18 +45,18 @@ class OneBotAdapter:
     def __init__(self, link: HostLink, backoff: Backoff, connected: ConnectedAccounts) -> None:
         self._link = link
         self._connected = connected
-        forward = link.config.get("mode") == "forward"
+        is_forward = link.config.get("mode") == "forward"
         warning = NO_TOKEN if open_to_this_machine(link.config) else ""
-        self._accounts = OneBotAccounts(link, connected, "" if forward else connect_instruction(link), warning)
+        self._accounts = OneBotAccounts(link, connected, "" if is_forward else connect_instruction(link), warning)
         self._memory = OneBotState()
         self._queue: EventQueue[ReceivedEvent] = EventQueue(self._process)
         admission = Admission(link, self._accounts)
         self._connector: ForwardConnector | ReverseListener = (
             ForwardConnector(link, self._accounts, self._serve_connection, backoff)
-            if forward
+            if is_forward
             else ReverseListener(link, self._accounts, admission, self._serve_connection, backoff)
         )
-        self._hosted = None if forward else HostedSockets(self._accounts, admission, self._serve_connection)
+        self._hosted = None if is_forward else HostedSockets(self._accounts, admission, self._serve_connection)
 
     async def serve(self) -> None:
         try:
@@ -101,12 +96,12 @@ class OneBotAdapter:
         If it did not say which account it serves, it is asked, or its first event shows it.
         """
         silent = connection.account or connection.role == "event"
-        asking = None if silent else asyncio.create_task(self._request_account(connection))
+        account_task = None if silent else asyncio.create_task(self._request_account(connection))
         try:
-            await connection.read(lambda payload, size: self._received(connection, payload, size))
+            await connection.read(lambda payload, size: self._receive(connection, payload, size))
         finally:
-            if asking is not None:
-                asking.cancel()
+            if account_task is not None:
+                account_task.cancel()
             self._accounts.report_unidentified(connection, "")
 
     async def _request_account(self, connection: OneBotConnection) -> None:
@@ -131,7 +126,7 @@ class OneBotAdapter:
         elif not connection.account:
             self._accounts.add(str(account), connection)
 
-    async def _received(self, connection: OneBotConnection, payload: Payload, size: int) -> None:
+    async def _receive(self, connection: OneBotConnection, payload: Payload, size: int) -> None:
         now = round(time.time() * 1000)
         if not connection.account:
             await self._identify(connection, payload.get("self_id"))
@@ -149,13 +144,13 @@ class OneBotAdapter:
 
     def _with_self_id(self, connection: OneBotConnection, payload: Payload) -> Payload:
         """Adds a missing `self_id` from the connection's account, and reports events of another account."""
-        account, told = connection.account, payload.get("self_id")
-        if isinstance(told, bool) or not isinstance(told, int | str) or not told:
+        account, reported_id = connection.account, payload.get("self_id")
+        if isinstance(reported_id, bool) or not isinstance(reported_id, int | str) or not reported_id:
             return {**payload, "self_id": account} if account else payload
-        if str(told) != account and account:
+        if str(reported_id) != account and account:
             sentence = (
                 f"the OneBot implementation connected as account {account} (X-Self-ID) and reports events of account "
-                f"{str(told)[:20]}, which can't be answered; let it name one account in both"
+                f"{str(reported_id)[:20]}, which can't be answered; let it name one account in both"
             )
             self._accounts.set_problem(f"identity {account}", sentence)
         return payload
@@ -168,9 +163,9 @@ class OneBotAdapter:
         """
         match payload.get("notice_type"):
             case "bot_offline":
-                said = text(payload, "message")
-                why = f" ({said[:200]})" if said else ""
-                sentence = f"QQ logged account {account} out{why}; log in at its OneBot implementation again"
+                message = text(payload, "message")
+                reason = f" ({message[:200]})" if message else ""
+                sentence = f"QQ logged account {account} out{reason}; log in at its OneBot implementation again"
                 self._accounts.set_problem(f"login {account}", sentence)
             case "bot_online" | None:
                 self._accounts.set_problem(f"login {account}", "")
@@ -178,7 +173,7 @@ class OneBotAdapter:
     async def _process(self, arrival: ReceivedEvent) -> None:
         connection, payload = arrival.connection, arrival.payload
         if payload["post_type"] == "message":
-            payload = await self._completed(connection, payload)
+            payload = await self._complete(connection, payload)
         incoming = decode.decode(payload, self._link.bot_id)
         if oddity := connection.clock.timestamp_problem(incoming.event.timestamp, arrival.moment):
             self._accounts.report_incident("moment", connection.account, oddity)
@@ -186,7 +181,7 @@ class OneBotAdapter:
         incoming = replace(incoming, event=self._connected.mark_bots(incoming.event), happened_at=happened_at)
         await self._link.receive(self._addressed(incoming))
 
-    async def _completed(self, connection: OneBotConnection, payload: Payload) -> Payload:
+    async def _complete(self, connection: OneBotConnection, payload: Payload) -> Payload:
         try:
             segments = segments_of(payload.get("message"))
         except ValueError:
@@ -212,8 +207,8 @@ class OneBotAdapter:
         """Marks a message that replies to one of the bot's own messages as addressed to the bot."""
         quotes = (each for each in getattr(incoming.event, "message_chain", ()) if isinstance(each, Quote))
         account = incoming.self_id
-        own = any(each.sender == account or self._memory.has_sent(account, each.id) for each in quotes)
-        return replace(incoming, addresses_bot=True) if own else incoming
+        quotes_bot = any(each.sender == account or self._memory.has_sent(account, each.id) for each in quotes)
+        return replace(incoming, addresses_bot=True) if quotes_bot else incoming
 
     def _meta(self, connection: OneBotConnection, payload: Payload, now: int) -> None:
         beats = payload.get("meta_event_type") == "heartbeat"
@@ -222,9 +217,9 @@ class OneBotAdapter:
             if interval and interval <= MAX_HEARTBEAT_MILLISECONDS:
                 connection.watch_heartbeat(interval / 1000)
             status = payload.get("status")
-            away = isinstance(status, dict) and status.get("online") is False
+            is_offline = isinstance(status, dict) and status.get("online") is False
             sentence = f"account {connection.account} is not logged in at its OneBot implementation; log in there again"
-            self._accounts.set_problem(f"offline {connection.account}", sentence if away else "")
+            self._accounts.set_problem(f"offline {connection.account}", sentence if is_offline else "")
         with suppress(ValueError, KeyError):
             # the first event of go-cqhttp has an old timestamp
             connection.clock.compare(decode.event_time(payload), now, certainly=beats)

@@ -24,14 +24,14 @@ def problems(config: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Returns pairs of field and problem. Only the fields of the configured mode are checked."""
     if config.get("mode") == "forward":
         url = str(config.get("url") or "")
-        told = {"url": url_problem(url) or secret_problem(url)}
+        by_field = {"url": url_problem(url) or secret_problem(url)}
     else:
-        told = {
+        by_field = {
             "host": host_problem(config.get("host")),
             "port": port_problem(config.get("port")),
             "access_token": token_problem(config),
         }
-    return [(name, problem) for name, problem in told.items() if problem]
+    return [(name, problem) for name, problem in by_field.items() if problem]
 
 
 def port_problem(port: Any) -> str:
@@ -66,8 +66,8 @@ def secret_problem(url: str) -> str:
     parts = _split(url)
     if parts is None:
         return ""
-    named = any(name.lower() in NAMED_SECRETS for name, _ in parse_qsl(parts.query, keep_blank_values=True))
-    return SECRET if named or "@" in parts.netloc else ""
+    has_named_secret = any(name.lower() in NAMED_SECRETS for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+    return SECRET if has_named_secret or "@" in parts.netloc else ""
 
 
 def _is_loopback(host: str) -> bool:

@@ -59,7 +59,7 @@ async def encode(chain: MessageChain, fetch: Fetch) -> list[OneBotMessage]:
     for component in chain:
         if isinstance(component, Forward):
             nodes = [await _node(node, fetch) for node in component.nodes]
-            alone = OneBotMessage("forward", nodes)
+            single = OneBotMessage("forward", nodes)
         else:
             segment = await _segment(component, fetch)
             if segment is None:
@@ -67,10 +67,10 @@ async def encode(chain: MessageChain, fetch: Fetch) -> list[OneBotMessage]:
             if segment["type"] not in STANDALONE_SEGMENTS:
                 open_segments.append(segment)
                 continue
-            alone = OneBotMessage("segments", [segment])
+            single = OneBotMessage("segments", [segment])
         if open_segments:
             messages.append(OneBotMessage("segments", open_segments))
-        messages.append(alone)
+        messages.append(single)
         open_segments = []
     if open_segments:
         messages.append(OneBotMessage("segments", open_segments))
@@ -130,11 +130,11 @@ def _own(component: Platform) -> Segment:
     return _make(kind, component.data)
 
 
-def check_address(place: str) -> str:
+def check_address(address: str) -> str:
     """Returns the address unchanged. Raises PlatformRefused if it names a file on the machine of the implementation."""
-    if not place.lower().startswith(ADDRESSES):
+    if not address.lower().startswith(ADDRESSES):
         raise PlatformRefused(NO_PATH, permanent=True)
-    return place
+    return address
 
 
 async def _node(node: ForwardNode, fetch: Fetch) -> Segment:
@@ -144,8 +144,8 @@ async def _node(node: ForwardNode, fetch: Fetch) -> Segment:
     content = [segment for message in await encode(node.chain, fetch) for segment in message.segments]
     sender = node.sender or "0"
     name = node.name or sender
-    who = {"user_id": sender, "uin": sender, "nickname": name, "name": name}
-    return _make("node", {**who, "content": content})
+    author = {"user_id": sender, "uin": sender, "nickname": name, "name": name}
+    return _make("node", {**author, "content": content})
 
 
 def _make(kind: str, data: dict[str, Any]) -> Segment:

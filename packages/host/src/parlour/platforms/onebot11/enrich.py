@@ -28,15 +28,15 @@ def needs_lookup(segments: list[Any]) -> bool:
 
 
 async def enrich_message(payload: Payload, segments: list[Any], ask: LookupFunction) -> Payload:
-    named = [place for place, segment in enumerate(segments) if _is_reference(segment)][:MAX_LOOKUPS]
-    asked = {place: asyncio.create_task(_completed(payload, segments[place], ask)) for place in named}
+    indexes = [index for index, segment in enumerate(segments) if _is_reference(segment)][:MAX_LOOKUPS]
+    tasks = {index: asyncio.create_task(_complete(payload, segments[index], ask)) for index in indexes}
     try:
-        await asyncio.wait(asked.values(), timeout=LOOKUP_TIMEOUT_SECONDS)
+        await asyncio.wait(tasks.values(), timeout=LOOKUP_TIMEOUT_SECONDS)
     finally:
-        for task in asked.values():
+        for task in tasks.values():
             task.cancel()
-    told = {place: task.result() for place, task in asked.items() if task.done()}
-    return {**payload, "message": [told.get(place, segment) for place, segment in enumerate(segments)]}
+    results = {index: task.result() for index, task in tasks.items() if task.done()}
+    return {**payload, "message": [results.get(index, segment) for index, segment in enumerate(segments)]}
 
 
 def _is_reference(segment: Any) -> bool:
@@ -51,30 +51,30 @@ def _is_reference(segment: Any) -> bool:
     return isinstance(kind, str) and kind in MEDIA and file_location(data) is None
 
 
-async def _completed(payload: Payload, segment: dict[str, Any], ask: LookupFunction) -> dict[str, Any]:
+async def _complete(payload: Payload, segment: dict[str, Any], ask: LookupFunction) -> dict[str, Any]:
     data = segment["data"]
     try:
-        found = await _look_up(payload, segment["type"], data, ask)
+        fields = await _look_up(payload, segment["type"], data, ask)
     except (PlatformRefused, PlatformUncertain, ValueError, KeyError, TypeError, AttributeError):
         return segment
-    return {**segment, "data": {**data, **found}}
+    return {**segment, "data": {**data, **fields}}
 
 
 async def _look_up(payload: Payload, kind: str, data: Payload, ask: LookupFunction) -> Payload:
     match kind:
         case "reply":
             quoted = await ask("get_msg", {"message_id": _number(data["id"])})
-            said = _unquoted(segments_of(quoted.get("message", [])))
-            [filled] = await _with_files(payload, [said], ask)
+            segments = _without_quotes(segments_of(quoted.get("message", [])))
+            [filled] = await _with_files(payload, [segments], ask)
             return {"quoted": {**quoted, "message": filled}}
         case "forward":
             answer = await ask("get_forward_msg", {"id": data["id"], "message_id": data["id"]})
             return {"content": await _nodes(payload, answer.get("messages", answer.get("message")), ask)}
         case "file":
-            return _place(await _file(payload, data, ask))
+            return _file_fields(await _file(payload, data, ask))
         case "record":
-            return _place(await ask("get_record", {"file": data["file"], "out_format": "mp3"}))
-    return _place(await ask("get_image" if kind == "image" else "get_file", {"file": data["file"]}))
+            return _file_fields(await ask("get_record", {"file": data["file"], "out_format": "mp3"}))
+    return _file_fields(await ask("get_image" if kind == "image" else "get_file", {"file": data["file"]}))
 
 
 async def _nodes(payload: Payload, nodes: Any, ask: LookupFunction) -> Any:
@@ -107,16 +107,18 @@ def _field(data: Any) -> str:
 
 
 async def _with_files(payload: Payload, messages: list[list[Any]], ask: LookupFunction) -> list[list[Any]]:
-    named = [each for said in messages for each in said if _is_reference(each) and each["type"] in MEDIA][:MAX_LOOKUPS]
-    answers = await asyncio.gather(*(_in_time(payload, each, ask) for each in named))
-    found = {id(each): answer for each, answer in zip(named, answers, strict=True)}
-    return [[found.get(id(each), each) for each in said] for said in messages]
+    references = [each for message in messages for each in message if _is_reference(each) and each["type"] in MEDIA][
+        :MAX_LOOKUPS
+    ]
+    answers = await asyncio.gather(*(_in_time(payload, each, ask) for each in references))
+    answers_by_id = {id(each): answer for each, answer in zip(references, answers, strict=True)}
+    return [[answers_by_id.get(id(each), each) for each in message] for message in messages]
 
 
 async def _in_time(payload: Payload, segment: dict[str, Any], ask: LookupFunction) -> dict[str, Any]:
     try:
         async with asyncio.timeout(FILE_TIMEOUT_SECONDS):
-            return await _completed(payload, segment, ask)
+            return await _complete(payload, segment, ask)
     except TimeoutError:
         return segment
 
@@ -128,11 +130,11 @@ async def _file(payload: Payload, data: Payload, ask: LookupFunction) -> Any:
     return await ask("get_private_file_url", {"user_id": payload.get("user_id"), "file_id": file_id})
 
 
-def _place(answer: Any) -> Payload:
+def _file_fields(answer: Any) -> Payload:
     return {name: answer[name] for name in ("url", "base64") if answer.get(name)}
 
 
-def _unquoted(segments: list[Any]) -> list[Any]:
+def _without_quotes(segments: list[Any]) -> list[Any]:
     """Removes the quotes of a quoted message, which are not looked up."""
     return [each for each in segments if not isinstance(each, dict) or each.get("type") != "reply"]
 

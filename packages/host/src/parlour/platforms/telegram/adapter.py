@@ -13,17 +13,15 @@ from parlour.core.platforms.port import (
     PlatformRefused,
     PlatformUncertain,
 )
+from parlour.platforms._kit.proxy_fields import configured_proxies
 
-from . import users
+from . import entities
 from .api import TelegramApi
-from .client import TelegramClient
-from .draft_stream import DraftSupport
-from .errors import Conflict, Unauthorized
-from .polling import UpdatePoller
-from .send_calls import TelegramSender
+from .client import Conflict, TelegramClient, Unauthorized
+from .connection import TelegramWebhook, UpdatePoller
+from .entities import BotAccount
+from .sender import DraftSupport, TelegramSender
 from .updates import UpdateProcessor
-from .users import BotAccount
-from .webhook import TelegramWebhook
 
 logger = logging.getLogger(__name__)
 
@@ -43,10 +41,12 @@ class TelegramAdapter:
             raise AdapterStopped("token: the bot's token is needed; @BotFather tells it")
         self._link = link
         self._backoff = backoff
-        self._client = TelegramClient(str(link.config.get("api_base_url") or BASE_URL), token)
+        self._client = TelegramClient(
+            str(link.config.get("api_base_url") or BASE_URL), token, configured_proxies(link.config)
+        )
         self._sender = TelegramSender(self._client)
         self._drafts = DraftSupport(self._client)
-        self._me = BotAccount("")
+        self._account = BotAccount("")
         self._updates = UpdateProcessor(link, self._client, self._sender)
         webhook = link.config.get("mode") == "webhook"
         self._webhook = TelegramWebhook(link, self._client, self._updates, token) if webhook else None
@@ -57,9 +57,9 @@ class TelegramAdapter:
         async with self._client.connection():
             try:
                 while True:
-                    began = asyncio.get_running_loop().time()
+                    started_at = asyncio.get_running_loop().time()
                     problem = await self._connected()
-                    if asyncio.get_running_loop().time() - began > MIN_STABLE_SECONDS:
+                    if asyncio.get_running_loop().time() - started_at > MIN_STABLE_SECONDS:
                         self._backoff.reset()
                     seconds = self._backoff.next_delay()
                     self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
@@ -69,21 +69,23 @@ class TelegramAdapter:
 
     def api(self, account: str = "") -> TelegramApi:
         markdown = self._link.config.get("markdown_card") is not False
-        return TelegramApi(self._client, self._sender, self._drafts, lambda: self._me, self._link.content, markdown)
+        return TelegramApi(
+            self._client, self._sender, self._drafts, lambda: self._account, self._link.content, markdown
+        )
 
     async def hook(self, call: HookCall) -> HookResponse:
         if self._webhook is None:
             return HookResponse(404, "this bot asks Telegram for its updates; choose the mode webhook to be called")
-        if not self._me.id:
+        if not self._account.id:
             return HookResponse(503, "the bot is not connected to Telegram yet")
         return await self._webhook.hook(call)
 
     async def _connected(self) -> str:
         """Serves the bot until something fails, and returns the reason."""
         try:
-            self._me = users.parse_bot_account(await self._client.call("getMe", {}))
+            self._account = entities.parse_bot_account(await self._client.call("getMe", {}))
             await self._drafts.probe()
-            await self._updates.load(self._me)
+            await self._updates.load(self._account)
             await self._update_source.begin()
             self._link.report_status("connected")
             await self._update_source.serve()
@@ -91,10 +93,11 @@ class TelegramAdapter:
             raise AdapterStopped(WRONG_TOKEN) from None
         except Conflict as conflict:
             return OTHER_INSTANCE if "webhook" not in conflict.reason else conflict.reason
-        except PlatformOffline:
-            return "Telegram can't be reached; check the network, a proxy, or api_base_url"
-        except PlatformRefused as refused:
-            return refused.reason
+        except PlatformOffline as error:
+            reason = error.reason.removeprefix("Telegram can't be reached: ")
+            return f"Telegram can't be reached: {reason}; check the network, a proxy, or api_base_url"
+        except PlatformRefused as error:
+            return error.reason
         except PlatformUncertain as unknown:
             return str(unknown)
         except ValueError:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from parlour_sdk.values import dataclass
 
-from .message_parts import ALBUM
-from .values import Payload, object_in
+from .content import ALBUM
+from .entities import Payload, object_in
 
 MAX_ALBUM_PARTS = 10
 QUIET_SECONDS = 0.7
@@ -27,15 +27,15 @@ class Album:
     latest_at: float
 
     def with_part(self, update: Payload, now: float) -> "Album":
-        due = min(now + QUIET_SECONDS, self.latest_at)
-        return Album(self.chat, self.group, (*self.updates, update), due, self.latest_at)
+        due_at = min(now + QUIET_SECONDS, self.latest_at)
+        return Album(self.chat, self.group, (*self.updates, update), due_at, self.latest_at)
 
     def merged(self) -> Payload:
         """Builds one update from all parts: the first one, with all messages in their order."""
         kind = _kind(self.updates[0])
         ordered = sorted(self.updates, key=lambda update: update[kind].get("message_id", 0))
-        first = ordered[0]
-        return {**first, kind: {**first[kind], ALBUM: [update[kind] for update in ordered]}}
+        first_part = ordered[0]
+        return {**first_part, kind: {**first_part[kind], ALBUM: [update[kind] for update in ordered]}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def collect(open_albums: Iterable[Album], updates: Iterable[Payload], now: float
     albums = {album.chat: album for album in open_albums}
     ready: list[Payload] = []
     for update in updates:
-        chat, group = _place(update)
+        chat, group = _album_key(update)
         album = albums.get(chat)
         if album is not None and album.group != group:
             ready.append(albums.pop(chat).merged())
@@ -60,7 +60,7 @@ def collect(open_albums: Iterable[Album], updates: Iterable[Payload], now: float
             ready.append(update)
             continue
         album = album or Album(chat, group, (), 0.0, now + MAX_ALBUM_SECONDS)
-        if not _known(album, update):
+        if not _is_part(album, update):
             album = album.with_part(update, now)
         albums[chat] = album
         if len(album.updates) == MAX_ALBUM_PARTS:
@@ -71,8 +71,8 @@ def collect(open_albums: Iterable[Album], updates: Iterable[Payload], now: float
 def complete_due(open_albums: Iterable[Album], now: float) -> CollectedAlbums:
     """Completes the albums for which no part arrived in time."""
     albums = list(open_albums)
-    over = [album.merged() for album in albums if album.due_at <= now]
-    return CollectedAlbums(over, tuple(album for album in albums if album.due_at > now))
+    completed = [album.merged() for album in albums if album.due_at <= now]
+    return CollectedAlbums(completed, tuple(album for album in albums if album.due_at > now))
 
 
 def pending_updates(open_albums: Iterable[Album]) -> list[Payload]:
@@ -80,7 +80,7 @@ def pending_updates(open_albums: Iterable[Album]) -> list[Payload]:
     return [update for album in open_albums for update in album.updates]
 
 
-def _place(update: Payload) -> tuple[str, str]:
+def _album_key(update: Payload) -> tuple[str, str]:
     """Returns the chat, and the album if the message is part of one; empty strings for other updates."""
     message = object_in(update, _kind(update))
     group = message.get("media_group_id")
@@ -91,5 +91,5 @@ def _kind(update: Mapping[str, object]) -> str:
     return "channel_post" if "channel_post" in update else "message"
 
 
-def _known(album: Album, update: Payload) -> bool:
+def _is_part(album: Album, update: Payload) -> bool:
     return any(each.get("update_id") == update.get("update_id") for each in album.updates)

@@ -24,11 +24,10 @@ from parlour_sdk.protocol.platform_events import (
 )
 from parlour_sdk.values import dataclass
 
-from . import membership, users
-from .buttons import parse_button_data
-from .message_parts import decode_chain
-from .users import BotAccount
-from .values import NAME, Payload, identifier, object_in, time_milliseconds
+from . import entities, membership
+from .content import decode_chain
+from .encode import parse_button_data
+from .entities import NAME, BotAccount, Payload, identifier, object_in, time_milliseconds
 
 MALFORMED = "malformed"
 MAX_PAYLOAD_CHARACTERS = 4000
@@ -61,11 +60,11 @@ def decode(update: Payload, context: TelegramDecodeContext) -> list[IncomingEven
     """Decodes an update into events, in order; the bot's own messages produce none."""
     kind = update_kind(update)
     try:
-        told = _incoming(kind, update, context)
+        incoming = _incoming(kind, update, context)
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:  # pydantic's errors are ValueErrors
-        told = [IncomingEvent(_malformed(update, context, type(error).__name__), self_id=context.me.id)]
+        incoming = [IncomingEvent(_malformed(update, context, type(error).__name__), self_id=context.me.id)]
     locale = _locale(update.get(kind))
-    return [IncomingEvent(each.event.carrying(update), **_rest(each, kind), locale=locale) for each in told]
+    return [IncomingEvent(each.event.carrying(update), **_rest(each, kind), locale=locale) for each in incoming]
 
 
 def _rest(incoming: IncomingEvent, kind: str) -> dict[str, Any]:
@@ -78,10 +77,10 @@ def _rest(incoming: IncomingEvent, kind: str) -> dict[str, Any]:
     }
 
 
-def _locale(told: Any) -> str:
+def _locale(payload: Any) -> str:
     """Returns the language of the user who caused the update, as reported by the user's Telegram client."""
-    by = told.get("from") if isinstance(told, dict) else None
-    code = by.get("language_code") if isinstance(by, dict) else None
+    author = payload.get("from") if isinstance(payload, dict) else None
+    code = author.get("language_code") if isinstance(author, dict) else None
     return code[:LOCALE_CHARACTERS] if isinstance(code, str) else ""
 
 
@@ -90,60 +89,66 @@ def update_kind(update: Payload) -> str:
 
 
 def _incoming(kind: str, update: Payload, context: TelegramDecodeContext) -> list[IncomingEvent]:
-    told = update[kind]
+    content = update[kind]
     if kind in MESSAGES:
-        return _message(update, told, context)
+        return _message(update, content, context)
     self_id, role = context.me.id, str(update.get(ROLE_KEY) or "")
-    fields = event_fields(update, told, context)
+    fields = event_fields(update, content, context)
     if kind in EDITED_MESSAGES:
-        return [IncomingEvent(_edited(told, fields, context), thread_id=topic_id(told), self_id=self_id, role=role)]
+        return [
+            IncomingEvent(_edited(content, fields, context), thread_id=topic_id(content), self_id=self_id, role=role)
+        ]
     match kind:
         case "message_reaction":
-            return [IncomingEvent(each, self_id=self_id, role=role) for each in _reactions(told, fields)]
+            return [IncomingEvent(each, self_id=self_id, role=role) for each in _reactions(content, fields)]
         case "callback_query":
-            where = object_in(told, "message")
-            return [IncomingEvent(_pressed(told, fields), thread_id=topic_id(where), self_id=self_id, role=role)]
+            message = object_in(content, "message")
+            return [IncomingEvent(_pressed(content, fields), thread_id=topic_id(message), self_id=self_id, role=role)]
         case "chat_member" | "my_chat_member":
-            changes = membership.events_from_update(told, context.bot_id, context.me)
+            changes = membership.events_from_update(content, context.bot_id, context.me)
             return [IncomingEvent(each, self_id=self_id) for each in changes]
-    return [IncomingEvent(_specific(kind, told, fields), self_id=self_id)]
+    return [IncomingEvent(_specific(kind, content, fields), self_id=self_id)]
 
 
 def _message(update: Payload, message: Payload, context: TelegramDecodeContext) -> list[IncomingEvent]:
-    me, thread = context.me, topic_id(message)
-    author = users.sender(message)
-    if author.id == me.id:
+    account, thread = context.me, topic_id(message)
+    author = entities.sender(message)
+    if author.id == account.id:
         return []
     if any(name in message for name in _JOINED):
-        changes = membership.events_from_service_message(message, context.bot_id, me)
-        return [IncomingEvent(each, self_id=me.id) for each in changes]
+        changes = membership.events_from_service_message(message, context.bot_id, account)
+        return [IncomingEvent(each, self_id=account.id) for each in changes]
     fields = event_fields(update, message, context)
     changed = [name for name in _UPDATED if name in message]
     if changed:
-        return [IncomingEvent(_info(message, changed, author, fields), self_id=me.id)]
+        return [IncomingEvent(_info(message, changed, author, fields), self_id=account.id)]
     service = next((name for name in message if SERVICE.fullmatch(name)), "")
     if service:
-        return [IncomingEvent(_specific(service, message, fields), thread_id=thread, self_id=me.id)]
+        return [IncomingEvent(_specific(service, message, fields), thread_id=thread, self_id=account.id)]
     role = "admin" if _speaks_for_group(message) else str(update.get(ROLE_KEY) or "")
-    event = _received(message, author, fields, me)
-    return [IncomingEvent(event, thread_id=thread, self_id=me.id, addresses_bot=_is_addressed(message, me), role=role)]
+    event = _received(message, author, fields, account)
+    return [
+        IncomingEvent(
+            event, thread_id=thread, self_id=account.id, addresses_bot=_is_addressed(message, account), role=role
+        )
+    ]
 
 
-def event_fields(update: Payload, told: Payload, context: TelegramDecodeContext) -> dict[str, Any]:
+def event_fields(update: Payload, payload: Payload, context: TelegramDecodeContext) -> dict[str, Any]:
     """Returns the fields that every event has. An update has the same number when it is delivered again."""
-    when = _when(told)
+    timestamp = _timestamp(payload)
     return {
-        "event_id": f"{identifier(update['update_id'])}:{when}",
-        "timestamp": when,
+        "event_id": f"{identifier(update['update_id'])}:{timestamp}",
+        "timestamp": timestamp,
         "bot_id": context.bot_id,
         "adapter_name": NAME,
     }
 
 
-def _when(told: Payload) -> int:
+def _timestamp(payload: Payload) -> int:
     """Returns the time of an update in milliseconds; 0 if Telegram sends none, as for a pressed button."""
-    name = next((name for name in ("edit_date", "date") if name in told), "")
-    return time_milliseconds(told, name) if name else 0
+    name = next((name for name in ("edit_date", "date") if name in payload), "")
+    return time_milliseconds(payload, name) if name else 0
 
 
 def topic_id(message: Payload) -> str:
@@ -152,18 +157,18 @@ def topic_id(message: Payload) -> str:
     return identifier(topic) if topic is not None and message.get("is_topic_message") is True else ""
 
 
-def _place(chat: Payload) -> dict[str, Any]:
-    kind = users.chat_type(chat)
-    group = users.group(chat) if kind == "group" else None
+def _chat_fields(chat: Payload) -> dict[str, Any]:
+    kind = entities.chat_type(chat)
+    group = entities.group(chat) if kind == "group" else None
     return {"chat_type": kind, "chat_id": identifier(chat["id"]), "group": group}
 
 
-def _received(message: Payload, author: User, fields: dict[str, Any], me: BotAccount) -> MessageReceived:
+def _received(message: Payload, author: User, fields: dict[str, Any], account: BotAccount) -> MessageReceived:
     message_id = identifier(message["message_id"])
     source = Source(id=message_id, time=fields["timestamp"])
-    chain = [source, *decode_chain(message, me)]
+    chain = [source, *decode_chain(message, account)]
     return MessageReceived(
-        message_id=message_id, message_chain=chain, sender=author, **_place(message["chat"]), **fields
+        message_id=message_id, message_chain=chain, sender=author, **_chat_fields(message["chat"]), **fields
     )
 
 
@@ -171,37 +176,43 @@ def _edited(message: Payload, fields: dict[str, Any], context: TelegramDecodeCon
     return MessageEdited(
         message_id=identifier(message["message_id"]),
         new_content=decode_chain(message, context.me),
-        editor=users.sender(message),
-        **_place(message["chat"]),
+        editor=entities.sender(message),
+        **_chat_fields(message["chat"]),
         **fields,
     )
 
 
 def _info(message: Payload, changed: list[str], author: User, fields: dict[str, Any]) -> GroupInfoUpdated:
-    named = list(dict.fromkeys(_UPDATED[name] for name in changed))
-    return GroupInfoUpdated(group=users.group(message["chat"]), operator=author, changed_fields=named, **fields)
+    changed_fields = list(dict.fromkeys(_UPDATED[name] for name in changed))
+    return GroupInfoUpdated(
+        group=entities.group(message["chat"]), operator=author, changed_fields=changed_fields, **fields
+    )
 
 
-def _reactions(told: Payload, fields: dict[str, Any]) -> list[PlatformEvent]:
+def _reactions(payload: Payload, fields: dict[str, Any]) -> list[PlatformEvent]:
     """Builds one event for each reaction that was added or removed."""
-    old, new = ([_reaction(each) for each in told[name]] for name in ("old_reaction", "new_reaction"))
-    who = users.user(told.get("user") or told["actor_chat"])
-    changes = [(each, False) for each in old if each not in new] + [(each, True) for each in new if each not in old]
+    old_reactions, new_reactions = (
+        [_reaction(each) for each in payload[name]] for name in ("old_reaction", "new_reaction")
+    )
+    user = entities.user(payload.get("user") or payload["actor_chat"])
+    changes = [(each, False) for each in old_reactions if each not in new_reactions] + [
+        (each, True) for each in new_reactions if each not in old_reactions
+    ]
     return [
         MessageReaction(
-            message_id=identifier(told["message_id"]),
-            user=who,
+            message_id=identifier(payload["message_id"]),
+            user=user,
             reaction=reaction,
             is_add=added,
-            **_place(told["chat"]),
-            **{**fields, "event_id": f"{fields['event_id']}:{place}"},
+            **_chat_fields(payload["chat"]),
+            **{**fields, "event_id": f"{fields['event_id']}:{index}"},
         )
-        for place, (reaction, added) in enumerate(changes)
+        for index, (reaction, added) in enumerate(changes)
     ]
 
 
-def _reaction(told: Payload) -> str:
-    return str(told.get("emoji") or told.get("custom_emoji_id") or told["type"])
+def _reaction(reaction: Payload) -> str:
+    return str(reaction.get("emoji") or reaction.get("custom_emoji_id") or reaction["type"])
 
 
 def _pressed(query: Payload, fields: dict[str, Any]) -> PlatformEvent:
@@ -211,23 +222,23 @@ def _pressed(query: Payload, fields: dict[str, Any]) -> PlatformEvent:
     action, value = parse_button_data(str(query.get("data") or query.get("game_short_name") or ""))
     return InteractionReceived(
         interaction_id=identifier(query["id"]),
-        user=users.user(query["from"]),
+        user=entities.user(query["from"]),
         action_id=action,
         value=value,
         message_id=identifier(message["message_id"]),
-        **_place(message["chat"]),
+        **_chat_fields(message["chat"]),
         **fields,
     )
 
 
-def _is_addressed(message: Payload, me: BotAccount) -> bool:
+def _is_addressed(message: Payload, account: BotAccount) -> bool:
     """Returns whether the message replies to one of the bot's messages or is a command with the bot's name."""
-    answered = object_in(message, "reply_to_message")
-    if answered and "forum_topic_created" not in answered and users.sender(answered).id == me.id:
+    replied = object_in(message, "reply_to_message")
+    if replied and "forum_topic_created" not in replied and entities.sender(replied).id == account.id:
         return True
-    said = message.get("text")
-    command = re.match(r"/\w+@(\w+)", said) if isinstance(said, str) else None
-    return command is not None and me.matches_name(command[1])
+    text = message.get("text")
+    command = re.match(r"/\w+@(\w+)", text) if isinstance(text, str) else None
+    return command is not None and account.matches_name(command[1])
 
 
 def _speaks_for_group(message: Payload) -> bool:
@@ -235,20 +246,20 @@ def _speaks_for_group(message: Payload) -> bool:
     return bool(speaking) and speaking.get("id") == chat["id"] and chat["type"] != "channel"
 
 
-def _specific(kind: str, told: Any, fields: dict[str, Any]) -> PlatformSpecific:
+def _specific(kind: str, payload: Any, fields: dict[str, Any]) -> PlatformSpecific:
     """Builds a platform-specific event, named as in the Bot API, with its chat."""
-    if not re.fullmatch(r"\w{1,80}", kind) or not isinstance(told, dict):
+    if not re.fullmatch(r"\w{1,80}", kind) or not isinstance(payload, dict):
         raise ValueError("the update has no kind")
-    chat = object_in(told, "chat") or object_in(object_in(told, "message"), "chat")
-    place = {"chat_type": users.chat_type(chat), "chat_id": identifier(chat["id"])} if chat else {}
-    return PlatformSpecific(type=f"platform.{NAME}.{kind}", action=kind, data={**told, **place}, **fields)
+    chat = object_in(payload, "chat") or object_in(object_in(payload, "message"), "chat")
+    chat_fields = {"chat_type": entities.chat_type(chat), "chat_id": identifier(chat["id"])} if chat else {}
+    return PlatformSpecific(type=f"platform.{NAME}.{kind}", action=kind, data={**payload, **chat_fields}, **fields)
 
 
 def _malformed(update: Payload, context: TelegramDecodeContext, problem: str) -> PlatformSpecific:
-    shown = json.dumps(update, sort_keys=True, default=str)
+    dump = json.dumps(update, sort_keys=True, default=str)
     return PlatformSpecific(
         type=f"platform.{NAME}.{MALFORMED}",
-        event_id=hashlib.sha256(shown.encode(errors="replace")).hexdigest()[:32],
+        event_id=hashlib.sha256(dump.encode(errors="replace")).hexdigest()[:32],
         timestamp=0,
         bot_id=context.bot_id,
         adapter_name=NAME,

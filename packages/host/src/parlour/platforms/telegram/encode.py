@@ -4,10 +4,18 @@ Text before a picture becomes the caption above it; adjacent pictures become an 
 gets its own message.
 """
 
+import base64
+import binascii
+import itertools
+import json
+import mimetypes
 from collections.abc import Awaitable, Callable
 from dataclasses import field, replace
+from typing import Any, Literal
 
-from parlour.core.platforms.port import FileContent
+from parlour.core.encoding import dumps
+from parlour.core.platforms.port import FileContent, PlatformRefused
+from parlour.platforms._kit.http_client import Upload
 from parlour_sdk.protocol.chain import (
     At,
     AtAll,
@@ -16,6 +24,7 @@ from parlour_sdk.protocol.chain import (
     File,
     Forward,
     Image,
+    Media,
     MessageChain,
     Plain,
     Platform,
@@ -27,13 +36,27 @@ from parlour_sdk.protocol.chain import (
 )
 from parlour_sdk.values import dataclass
 
-from . import buttons
-from .attachments import Attachment, prepare_attachment
-from .client import Upload
-from .markdown import render_markdown
-from .text_entities import MAX_CAPTION_LENGTH, EntityText, utf16_length
-from .values import NAME, Payload
+from .client import MAX_UPLOAD_BYTES
+from .entities import NAME, Payload
+from .markup import MAX_CAPTION_LENGTH, EntityText, render_markdown, utf16_length
 
+BUTTONS_COMPONENT = "buttons"
+MAX_DATA_BYTES = 64
+MAX_PHOTO_BYTES = 10 * 1024 * 1024
+_METHODS = {
+    "photo": "sendPhoto",
+    "animation": "sendAnimation",
+    "video": "sendVideo",
+    "voice": "sendVoice",
+    "audio": "sendAudio",
+    "document": "sendDocument",
+}
+_ENDINGS = {"photo": "jpg", "animation": "gif", "video": "mp4", "voice": "ogg", "audio": "mp3", "document": "bin"}
+_VOICES = ("audio/ogg", "audio/opus", "")
+_numbers = itertools.count(1)
+"""Numbers of form fields, which must differ within one request. Sharing them between bots has no effect."""
+Kind = Literal["photo", "animation", "video", "voice", "audio", "document"]
+Fetch = Callable[[str], Awaitable[FileContent]]
 MAX_ALBUM_SIZE = 10
 OWN_METHODS = {
     "dice": "sendDice",
@@ -42,7 +65,107 @@ OWN_METHODS = {
     "contact": "sendContact",
     "poll": "sendPoll",
 }
-Fetch = Callable[[str], Awaitable[FileContent]]
+
+
+def build_keyboard(data: Payload) -> Payload:
+    """Builds the keyboard: one row, or several if a list of lists of buttons is given."""
+    button_rows = data.get("buttons")
+    rows = button_rows if isinstance(button_rows, list) else []
+    if not all(isinstance(row, list) for row in rows):
+        rows = [rows]
+    return {"inline_keyboard": [[_button(each) for each in row] for row in rows]}
+
+
+def _button(button: Any) -> Payload:
+    if not isinstance(button, dict) or not isinstance(button.get("label"), str) or not button["label"]:
+        raise PlatformRefused("a button is an object with a label, and an action_id or a url", permanent=True)
+    if isinstance(button.get("url"), str):
+        return {"text": button["label"], "url": button["url"]}
+    data = _data(str(button.get("action_id") or button["label"]), button.get("value"))
+    if len(data.encode()) > MAX_DATA_BYTES:
+        reason = (
+            f"the button '{button['label'][:40]}': action_id and value have at most {MAX_DATA_BYTES} bytes on Telegram"
+        )
+        raise PlatformRefused(reason, permanent=True)
+    return {"text": button["label"], "callback_data": data}
+
+
+def _data(action_id: str, value: Any) -> str:
+    return action_id if value is None else f"{action_id}\n{dumps(value)}"
+
+
+def parse_button_data(data: str) -> tuple[str, Any]:
+    """Returns action id and value of a pressed button. Data of another program is an action id as a whole."""
+    action_id, separator, encoded = data.partition("\n")
+    if not separator:
+        return action_id, None
+    try:
+        return action_id, json.loads(encoded)
+    except ValueError:
+        return data, None
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file of a message."""
+
+    kind: Kind
+    media: str
+    """An address, a file id of Telegram, or attach:// with the name of the upload."""
+    upload: Upload | None = None
+
+    @property
+    def method(self) -> str:
+        return _METHODS[self.kind]
+
+    @property
+    def family(self) -> str:
+        """Group of kinds that can share an album; a kind that has to stay alone gets a unique value."""
+        if self.kind in ("photo", "video"):
+            return "visual"
+        return self.kind if self.kind in ("audio", "document") else f"{self.kind} {self.media}"
+
+
+async def prepare_attachment(component: Media, fetch: Fetch) -> Attachment:
+    """Prepares a file for sending. Raises PlatformRefused with a reason if it can't be sent."""
+    mime_type = component.mime_type or mimetypes.guess_type(component.name or component.url or "")[0] or ""
+    if component.url:
+        return Attachment(_kind(component, mime_type, component.size or 0), component.url)
+    if component.artifact_id:
+        content = await fetch(component.artifact_id)
+        data, name, mime_type = content.data, component.name or content.name, mime_type or content.mime_type
+    elif component.base64:
+        data, name = _decoded(component.base64), component.name or ""
+    else:
+        reason = "a path of the Host's machine is not sent; give url, base64 or artifact_id instead"
+        raise PlatformRefused(reason, permanent=True)
+    if len(data) > MAX_UPLOAD_BYTES:
+        size = f"{len(data) / 2**20:.0f} MB"
+        raise PlatformRefused(f"the file has {size}, and Telegram takes at most 50 MB from bots", permanent=True)
+    kind = _kind(component, mime_type, len(data))
+    field = f"file{next(_numbers)}"
+    upload = Upload(field, data, name or f"{kind}.{_ENDINGS[kind]}", mime_type or "application/octet-stream")
+    return Attachment(kind, f"attach://{field}", upload)
+
+
+def _kind(component: Media, mime_type: str, size: int) -> Kind:
+    match component:
+        case Image() if mime_type == "image/gif":
+            return "animation"
+        case Image() if size <= MAX_PHOTO_BYTES:
+            return "photo"
+        case Video():
+            return "video"
+        case Voice():
+            return "voice" if mime_type.partition(";")[0] in _VOICES else "audio"
+    return "document"
+
+
+def _decoded(content: str) -> bytes:
+    try:
+        return base64.b64decode(content, validate=True)
+    except (binascii.Error, ValueError):
+        raise PlatformRefused("base64: this is not base64", permanent=True) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +216,14 @@ class _Assembly:
         if not album:
             return
         text, self.text = self.text, EntityText()
-        above = {**text.parameters("caption"), "show_caption_above_media": True} if not text.blank else {}
+        caption = {**text.parameters("caption"), "show_caption_above_media": True} if not text.blank else {}
         uploads = tuple(each.upload for each in album if each.upload is not None)
         if len(album) == 1:
             [only] = album
-            self.calls.append(TelegramCall(only.method, {only.kind: only.media, **above}, uploads))
+            self.calls.append(TelegramCall(only.method, {only.kind: only.media, **caption}, uploads))
             return
         media = [{"type": each.kind, "media": each.media} for each in album]
-        self.calls.append(TelegramCall("sendMediaGroup", {"media": [{**media[0], **above}, *media[1:]]}, uploads))
+        self.calls.append(TelegramCall("sendMediaGroup", {"media": [{**media[0], **caption}, *media[1:]]}, uploads))
 
 
 async def encode(chain: MessageChain, fetch: Fetch, markdown: bool) -> list[TelegramCall]:
@@ -115,8 +238,8 @@ async def encode(chain: MessageChain, fetch: Fetch, markdown: bool) -> list[Tele
                 quote = component.id or quote
             case Image() | Voice() | Video() | File():
                 assembly.add(await prepare_attachment(component, fetch))
-            case Platform() if component.platform == NAME and component.component_type == buttons.COMPONENT:
-                keyboard = buttons.keyboard(component.data)
+            case Platform() if component.platform == NAME and component.component_type == BUTTONS_COMPONENT:
+                keyboard = build_keyboard(component.data)
             case Platform() if component.platform == NAME and component.component_type in OWN_METHODS:
                 assembly.add_call(TelegramCall(OWN_METHODS[component.component_type], dict(component.data)))
             case Face():
@@ -130,8 +253,8 @@ async def encode(chain: MessageChain, fetch: Fetch, markdown: bool) -> list[Tele
 
 def _finished(calls: list[TelegramCall], quote: str, keyboard: Payload | None) -> list[TelegramCall]:
     if calls and quote.isdecimal():
-        answered = {"message_id": int(quote), "allow_sending_without_reply": True}
-        calls[0] = calls[0].with_params(reply_parameters=answered)
+        reply_parameters = {"message_id": int(quote), "allow_sending_without_reply": True}
+        calls[0] = calls[0].with_params(reply_parameters=reply_parameters)
     if calls and keyboard is not None:
         if calls[-1].method == "sendMediaGroup":  # an album can't have buttons
             calls.append(TelegramCall("sendMessage", {"text": "⬆️"}))
@@ -141,10 +264,10 @@ def _finished(calls: list[TelegramCall], quote: str, keyboard: Payload | None) -
 
 def text_and_keyboard(chain: MessageChain, markdown: bool) -> tuple[EntityText, Payload]:
     """Returns text and keyboard of an edited message; an empty keyboard removes the buttons."""
-    text, keyboard = EntityText(), buttons.keyboard({})
+    text, keyboard = EntityText(), build_keyboard({})
     for component in chain:
-        if isinstance(component, Platform) and component.component_type == buttons.COMPONENT:
-            keyboard = buttons.keyboard(component.data)
+        if isinstance(component, Platform) and component.component_type == BUTTONS_COMPONENT:
+            keyboard = build_keyboard(component.data)
         else:
             text.join(_component_text(component, markdown))
     return text, keyboard
@@ -176,13 +299,13 @@ def _component_text(component: Component, markdown: bool) -> EntityText:
             return EntityText()
 
 
-def _mention(at: At) -> EntityText:
+def _mention(mention: At) -> EntityText:
     """Mentions a user by user name if there is one, otherwise with a link to the user."""
     text = EntityText()
-    if at.target.startswith("@"):
-        text.add(at.target)
-    elif at.target.isdecimal():
-        text.add(f"@{at.display or at.target}", type="text_mention", user={"id": int(at.target)})
+    if mention.target.startswith("@"):
+        text.add(mention.target)
+    elif mention.target.isdecimal():
+        text.add(f"@{mention.display or mention.target}", type="text_mention", user={"id": int(mention.target)})
     else:
-        text.add(f"@{at.display or at.target}")
+        text.add(f"@{mention.display or mention.target}")
     return text

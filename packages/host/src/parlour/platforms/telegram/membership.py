@@ -20,9 +20,8 @@ from parlour_sdk.protocol.platform_events import (
 )
 from parlour_sdk.values import dataclass
 
-from . import users
-from .users import BotAccount
-from .values import NAME, Payload, identifier, number, object_in, time_milliseconds
+from . import entities
+from .entities import NAME, BotAccount, Payload, identifier, number, object_in, time_milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,80 +37,86 @@ class MemberChange:
 
     @property
     def person(self) -> User:
-        return users.user(self.new["user"])
+        return entities.user(self.new["user"])
 
-    def fields(self, what: str) -> dict[str, Any]:
-        name = f"{what}:{identifier(self.chat['id'])}:{self.person.id}:{self.when}"
+    def fields(self, event_name: str) -> dict[str, Any]:
+        name = f"{event_name}:{identifier(self.chat['id'])}:{self.person.id}:{self.when}"
         return {"event_id": name, "timestamp": self.when, "bot_id": self.bot_id, "adapter_name": NAME}
 
     @property
     def group(self) -> Group:
-        return users.group(self.chat)
+        return entities.group(self.chat)
 
     @property
     def member(self) -> GroupMember:
-        return users.member(self.new, self.group.id)
+        return entities.member(self.new, self.group.id)
 
     @property
     def operator(self) -> User | None:
         """The user who made the change, if it was another one than the member."""
-        by = users.user(self.actor) if self.actor else None
-        return by if by is not None and by.id != self.person.id else None
+        user = entities.user(self.actor) if self.actor else None
+        return user if user is not None and user.id != self.person.id else None
 
     @property
     def duration(self) -> int | None:
-        until = number(self.new.get("until_date"))
-        return max(0, until - self.when // 1000) if until else None
+        until_date = number(self.new.get("until_date"))
+        return max(0, until_date - self.when // 1000) if until_date else None
 
 
-def events_from_update(told: Payload, bot_id: str, me: BotAccount) -> list[PlatformEvent]:
+def events_from_update(update: Payload, bot_id: str, account: BotAccount) -> list[PlatformEvent]:
     """Converts a `chat_member` or `my_chat_member` update."""
-    old, new = told["old_chat_member"], told["new_chat_member"]
-    change = MemberChange(told["chat"], object_in(told, "from"), old, new, time_milliseconds(told), bot_id)
-    if users.chat_type(change.chat) == "private":
+    old_member, new_member = update["old_chat_member"], update["new_chat_member"]
+    change = MemberChange(
+        update["chat"], object_in(update, "from"), old_member, new_member, time_milliseconds(update), bot_id
+    )
+    if entities.chat_type(change.chat) == "private":
         return [_private(change)]
-    return _of_bot(change) if change.person.id == me.id else _of_member(change, object_in(told, "invite_link"))
+    return _of_bot(change) if change.person.id == account.id else _of_member(change, object_in(update, "invite_link"))
 
 
 def _private(change: MemberChange) -> PlatformEvent:
     """Builds the event of a user who blocked the bot or unblocked it."""
     action = "bot_blocked" if change.new.get("status") == "kicked" else "bot_unblocked"
-    by = users.user(change.actor)
-    data = {"chat_type": "private", "chat_id": identifier(change.chat["id"]), "user": by.model_dump(exclude_none=True)}
+    user = entities.user(change.actor)
+    data = {
+        "chat_type": "private",
+        "chat_id": identifier(change.chat["id"]),
+        "user": user.model_dump(exclude_none=True),
+    }
     return PlatformSpecific(type=f"platform.{NAME}.{action}", action=action, data=data, **change.fields(action))
 
 
 def _of_bot(change: MemberChange) -> list[PlatformEvent]:
-    was, is_now = users.is_member(change.old), users.is_member(change.new)
-    about: dict[str, Any] = {"group": change.group}
+    was, is_now = entities.is_member(change.old), entities.is_member(change.new)
+    fields: dict[str, Any] = {"group": change.group}
     if is_now and not was:
-        return [BotInvited(**about, inviter=change.operator, **change.fields("bot joined"))]
+        return [BotInvited(**fields, inviter=change.operator, **change.fields("bot joined"))]
     if was and not is_now:
-        return [BotRemoved(**about, operator=change.operator, **change.fields("bot left"))]
-    about |= {"operator": change.operator}
-    if users.is_muted(change.new) and not users.is_muted(change.old):
-        return [BotMuted(**about, duration=change.duration, **change.fields("bot muted"))]
-    if users.is_muted(change.old) and not users.is_muted(change.new):
-        return [BotUnmuted(**about, **change.fields("bot unmuted"))]
+        return [BotRemoved(**fields, operator=change.operator, **change.fields("bot left"))]
+    fields |= {"operator": change.operator}
+    if entities.is_muted(change.new) and not entities.is_muted(change.old):
+        return [BotMuted(**fields, duration=change.duration, **change.fields("bot muted"))]
+    if entities.is_muted(change.old) and not entities.is_muted(change.new):
+        return [BotUnmuted(**fields, **change.fields("bot unmuted"))]
     return [_role(change)]
 
 
 def _of_member(change: MemberChange, invitation: Payload) -> list[PlatformEvent]:
-    about: dict[str, Any] = {"group": change.group, "member": change.member}
-    was, is_now = users.is_member(change.old), users.is_member(change.new)
-    by: dict[str, Any] = {"operator": change.operator}
+    fields: dict[str, Any] = {"group": change.group, "member": change.member}
+    was, is_now = entities.is_member(change.old), entities.is_member(change.new)
+    operator_fields: dict[str, Any] = {"operator": change.operator}
     if change.new.get("status") == "kicked":
-        return [MemberBanned(**about, **by, duration=change.duration, **change.fields("banned"))]
+        return [MemberBanned(**fields, **operator_fields, duration=change.duration, **change.fields("banned"))]
     if is_now and not was:
         return [member_joined(change, requested=bool(invitation.get("creates_join_request")))]
     if change.old.get("status") == "kicked":
-        return [MemberUnbanned(**about, **by, **change.fields("unbanned"))]
+        return [MemberUnbanned(**fields, **operator_fields, **change.fields("unbanned"))]
     if was and not is_now:
         return [member_left(change)]
-    if users.is_muted(change.new) and not users.is_muted(change.old):
-        return [MemberBanned(**about, **by, duration=change.duration, **change.fields("banned"))]
-    if users.is_muted(change.old) and not users.is_muted(change.new):
-        return [MemberUnbanned(**about, **by, **change.fields("unbanned"))]
+    if entities.is_muted(change.new) and not entities.is_muted(change.old):
+        return [MemberBanned(**fields, **operator_fields, duration=change.duration, **change.fields("banned"))]
+    if entities.is_muted(change.old) and not entities.is_muted(change.new):
+        return [MemberUnbanned(**fields, **operator_fields, **change.fields("unbanned"))]
     return [_role(change)]
 
 
@@ -127,9 +132,13 @@ def member_joined(change: MemberChange, requested: bool = False) -> MemberJoined
 
 
 def member_left(change: MemberChange) -> MemberLeft:
-    by = change.operator
+    operator = change.operator
     return MemberLeft(
-        group=change.group, member=change.member, is_kicked=by is not None, operator=by, **change.fields("left")
+        group=change.group,
+        member=change.member,
+        is_kicked=operator is not None,
+        operator=operator,
+        **change.fields("left"),
     )
 
 
@@ -146,17 +155,17 @@ def _role(change: MemberChange) -> PlatformSpecific:
     return PlatformSpecific(type=f"platform.{NAME}.{action}", action=action, data=data, **change.fields(action))
 
 
-def events_from_service_message(message: Payload, bot_id: str, me: BotAccount) -> list[PlatformEvent]:
+def events_from_service_message(message: Payload, bot_id: str, account: BotAccount) -> list[PlatformEvent]:
     """Converts `new_chat_members` or `left_chat_member`, which also reach bots that are no administrators."""
-    actor, when, chat = object_in(message, "from"), time_milliseconds(message), message["chat"]
-    gone = message.get("left_chat_member")
-    came = message.get("new_chat_members") or []
-    old = {"status": "member" if gone else "left"}
-    new = {"status": "left" if gone else "member"}
-    told = [gone] if gone else came
+    actor, timestamp, chat = object_in(message, "from"), time_milliseconds(message), message["chat"]
+    left_member = message.get("left_chat_member")
+    new_members = message.get("new_chat_members") or []
+    old_status = {"status": "member" if left_member else "left"}
+    new_status = {"status": "left" if left_member else "member"}
+    members = [left_member] if left_member else new_members
     changes = [
-        MemberChange(chat, actor, {**old, "user": each}, {**new, "user": each}, when, bot_id)
-        for each in told
-        if identifier(each["id"]) != me.id  # changes of the bot itself are reported by an update
+        MemberChange(chat, actor, {**old_status, "user": each}, {**new_status, "user": each}, timestamp, bot_id)
+        for each in members
+        if identifier(each["id"]) != account.id  # changes of the bot itself are reported by an update
     ]
-    return [member_left(change) if gone else member_joined(change) for change in changes]
+    return [member_left(change) if left_member else member_joined(change) for change in changes]

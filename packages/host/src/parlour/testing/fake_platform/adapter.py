@@ -36,18 +36,18 @@ class FakeCatalogue:
     ) -> None:
         self._platform = platform
         self._manifest = manifest or whole_manifest()
-        self._beside = beside
+        self._other_catalogue = beside
 
     def manifests(self) -> Mapping[str, AdapterManifest]:
-        others = self._beside.manifests() if self._beside is not None else {}
-        return {**others, self._manifest.name: self._manifest}
+        other_manifests = self._other_catalogue.manifests() if self._other_catalogue is not None else {}
+        return {**other_manifests, self._manifest.name: self._manifest}
 
     def config_problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
-        return self._beside.config_problems(name, config) if self._beside is not None else []
+        return self._other_catalogue.config_problems(name, config) if self._other_catalogue is not None else []
 
     def create(self, name: str, link: HostLink) -> Adapter:
         if name == self._manifest.name:
             return FakeAdapter(link, self._platform)
-        if self._beside is None:
+        if self._other_catalogue is None:
             raise KeyError(name)
-        return self._beside.create(name, link)
+        return self._other_catalogue.create(name, link)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
+from parlour.core.model.reply_allowance import ReplyHandle
 from parlour.core.platforms.api import IsKnownMessage, PlatformApi
 from parlour.core.platforms.port import HostLink, PlatformOffline
 from parlour_sdk.protocol.chain import MessageChain, chain_text
@@ -28,17 +29,26 @@ class FakeApi(PlatformApi):
         idempotency_key: str | None = None,
         thread_id: str = "",
     ) -> MessageResult:
-        def send() -> MessageResult:
-            known = [each for each in self._platform.shown if idempotency_key and each.key == idempotency_key]
-            if known and self._platform.shows_keys_once:
-                return MessageResult(message_id=known[0].message_id)
-            message = Shown(f"out-{self._platform.number()}", target_type, target_id, thread_id, chain)
-            message.key = idempotency_key or ""
-            message.versions.append(message.text)
-            self._platform.shown.append(message)
-            return MessageResult(message_id=message.message_id)
+        message = Shown(f"out-{self._platform.number()}", target_type, target_id, thread_id, chain)
+        return await self._show(message, idempotency_key)
 
-        return await self._do("send_message", send, target_type=target_type, target_id=target_id)
+    async def send_reply(
+        self,
+        reply: ReplyHandle,
+        target_type: ChatType,
+        target_id: str,
+        chain: MessageChain,
+        idempotency_key: str | None = None,
+        thread_id: str = "",
+    ) -> MessageResult:
+        message = Shown(f"out-{self._platform.number()}", target_type, target_id, thread_id, chain)
+        return await self._show(message, idempotency_key, reply)
+
+    async def _show(self, message: Shown, key: str | None, reply: ReplyHandle | None = None) -> MessageResult:
+        def send() -> MessageResult:
+            return MessageResult(message_id=self._platform.show(message, key or "", reply).message_id)
+
+        return await self._do("send_message", send, target_type=message.chat_type, target_id=message.chat_id)
 
     async def find_message(
         self,
@@ -46,13 +56,13 @@ class FakeApi(PlatformApi):
         target_id: str,
         chain: MessageChain,
         idempotency_key: str,
-        taken: IsKnownMessage,
+        is_known: IsKnownMessage,
         thread_id: str = "",
     ) -> MessageResult | None:
         if not self._platform.remembers_keys:
             return None
-        found = (each for each in self._platform.shown if each.key == idempotency_key)
-        return next((MessageResult(message_id=each.message_id) for each in found), None)
+        matches = (each for each in self._platform.shown if each.key == idempotency_key)
+        return next((MessageResult(message_id=each.message_id) for each in matches), None)
 
     async def edit_message(
         self, chat_type: ChatType, chat_id: str, message_id: str, chain: MessageChain
@@ -141,12 +151,12 @@ class FakeApi(PlatformApi):
     async def open_stream(
         self, target_type: ChatType, target_id: str, idempotency_key: str, thread_id: str = ""
     ) -> "FakeStream":
-        def opened() -> FakeStream:
+        def open_it() -> FakeStream:
             stream = StreamShown(f"stream-{self._platform.number()}")
             self._platform.streams.append(stream)
             return FakeStream(stream, self._do, self._platform.changed)
 
-        return await self._do("open_stream", opened, target_id=target_id)
+        return await self._do("open_stream", open_it, target_id=target_id)
 
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
         return await self._do(action, lambda: {"done": action}, **params)
@@ -154,7 +164,7 @@ class FakeApi(PlatformApi):
     async def _noted(self, api: str, **arguments: Any) -> None:
         await self._do(api, lambda: None, **arguments)
 
-    async def _do(self, api: str, deed: Callable[[], Result], **arguments: Any) -> Result:
+    async def _do(self, api: str, operation: Callable[[], Result], **arguments: Any) -> Result:
         platform = self._platform
         if platform.delay_seconds:
             await asyncio.sleep(platform.delay_seconds)
@@ -166,7 +176,7 @@ class FakeApi(PlatformApi):
         if fault is not None and not fault.happens:
             await platform.changed()
             raise fault.error
-        result = deed()
+        result = operation()
         await platform.changed()
         if fault is not None:
             raise fault.error

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from parlour.core.platforms.port import ConnectionState, HostLink, IncomingEvent, PlatformRefused, PlatformUncertain
+from parlour.core.model.ids import NO_BOT, BotId
+from parlour.core.model.reply_allowance import ReplyAllowance, ReplyHandle
+from parlour.core.platforms.port import (
+    ConnectionState,
+    HostLink,
+    IncomingEvent,
+    PlatformRefused,
+    PlatformUncertain,
+    ReplyHandleRejected,
+)
 from parlour_sdk.protocol.chain import MessageChain, Plain, Platform, Source, chain_text
 from parlour_sdk.protocol.people import ChatType, Group, User
 from parlour_sdk.protocol.platform_events import InteractionReceived, MessageReceived, PlatformEvent
@@ -16,7 +25,7 @@ from .manifest import NAME
 
 WAIT_SECONDS = 30.0
 BOT_USER = "fake-bot"
-PASSED_ON = ("thread_id", "addresses_bot", "role", "happened_at")
+PASSED_ON = ("thread_id", "addresses_bot", "role", "happened_at", "reply_allowance")
 
 
 @dataclass
@@ -33,6 +42,8 @@ class Shown:
     """All its texts, from the first to the last."""
     deleted: bool = False
     reactions: list[str] = field(default_factory=list)
+    reply: ReplyHandle | None = None
+    """The counted reply that it is; None for a message of the bot's own."""
 
     @property
     def text(self) -> str:
@@ -40,8 +51,8 @@ class Shown:
 
     @property
     def buttons(self) -> list[dict[str, Any]]:
-        shown = [each for each in self.chain if isinstance(each, Platform) and each.component_type == "buttons"]
-        return [button for each in shown for button in each.data["buttons"]]
+        button_parts = [each for each in self.chain if isinstance(each, Platform) and each.component_type == "buttons"]
+        return [button for each in button_parts for button in each.data["buttons"]]
 
 
 @dataclass
@@ -78,6 +89,9 @@ class FakePlatform:
         self.shows_keys_once = False
         """True if a repeated send under the same key returns the existing message."""
         self.delay_seconds = 0.0
+        self.exceeded: list[ReplyHandle] = []
+        """Replies that were sent beyond the allowance of their event."""
+        self._allowances: dict[str, ReplyAllowance] = {}
         self._links: dict[str, HostLink] = {}
         self._faults: deque[Fault] = deque()
         self._numbers = count(1)
@@ -103,6 +117,10 @@ class FakePlatform:
         """Leaves the next such call unanswered; the call takes effect or not."""
         self._faults.append(Fault(api, PlatformUncertain("no answer came"), happens))
 
+    def reject_handle(self, reason: str = "the reply token is invalid") -> None:
+        """Rejects the reply handle of the next send."""
+        self._faults.append(Fault("send_message", ReplyHandleRejected(reason), happens=False))
+
     def cut(self) -> None:
         """Breaks the connection until `mend` is called."""
         self._connected.clear()
@@ -114,9 +132,9 @@ class FakePlatform:
         for link in self._links.values():
             link.report_status("connected")
 
-    async def say(self, text: str, chat_id: str = "1", bot_id: str = "", **options: Any) -> str:
+    async def say(self, text: str, chat_id: str = "1", bot_id: BotId = NO_BOT, **options: Any) -> str:
         """Lets a user write and returns the event's id when it is durable. Options: user, chat_type, event_id,
-        thread_id, chain, addresses_bot, role, happened_at.
+        thread_id, chain, addresses_bot, role, happened_at, reply_allowance.
         """
         number = self.number()
         event_id = options.get("event_id", f"event-{number}")
@@ -155,15 +173,18 @@ class FakePlatform:
         await self.happen(event, **{"thread_id": message.thread_id, **options})
         return str(event_id)
 
-    async def happen(self, event: PlatformEvent, bot_id: str = "", **options: Any) -> None:
+    async def happen(self, event: PlatformEvent, bot_id: BotId = NO_BOT, **options: Any) -> None:
         """Reports any event, of the only bot if none is named."""
         link = await self.link(bot_id)
+        allowance: ReplyAllowance | None = options.get("reply_allowance")
+        if allowance is not None:
+            self._allowances[allowance.handle] = allowance
         event = event.model_copy(update={"bot_id": link.bot_id, "adapter_name": NAME})
         await link.receive(IncomingEvent(event, self_id=BOT_USER, **options))
 
     # --- conditions that tests wait for
 
-    async def link(self, bot_id: str = "") -> HostLink:
+    async def link(self, bot_id: BotId = NO_BOT) -> HostLink:
         """Waits until the bot is connected."""
         await self.until(lambda: bot_id in self._links if bot_id else bool(self._links))
         return self._links[bot_id or next(iter(self._links))]
@@ -199,10 +220,29 @@ class FakePlatform:
 
     def fault(self, api: str) -> Fault | None:
         """Returns the next planned fault of this API, if there is one."""
-        found = next((each for each in self._faults if each.api == api), None)
-        if found is not None:
-            self._faults.remove(found)
-        return found
+        next_fault = next((each for each in self._faults if each.api == api), None)
+        if next_fault is not None:
+            self._faults.remove(next_fault)
+        return next_fault
+
+    def show(self, message: Shown, key: str, reply: ReplyHandle | None) -> Shown:
+        """Shows a message, or returns the one that was shown before under the same key or number."""
+        if reply is not None:
+            allowance = self._allowances[reply.handle]
+            replies = [each for each in self.shown if each.reply is not None and each.reply.handle == reply.handle]
+            again = [each for each in replies if each.reply == reply]
+            if again and allowance.repeatable:
+                return again[0]
+            if 0 < allowance.count <= len(replies):
+                self.exceeded.append(reply)
+                raise ReplyHandleRejected("there were too many replies to this message")
+        sent_before = [each for each in self.shown if key and each.key == key]
+        if sent_before and self.shows_keys_once:
+            return sent_before[0]
+        message.key, message.reply = key, reply
+        message.versions.append(message.text)
+        self.shown.append(message)
+        return message
 
     def find(self, message_id: str) -> Shown:
         for each in self.shown:

@@ -1,5 +1,5 @@
 """Tests that every journal must pass. An implementation joins by a subclass that provides the
-`journal` fixture.
+`journal` fixture, and sets `number_step` if its numbers are not 1, 2, 3.
 
 The database behind it is empty and has the tables of `core.store.tables`. The tests need pytest and
 pytest-asyncio in auto mode.

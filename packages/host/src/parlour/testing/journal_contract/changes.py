@@ -7,10 +7,10 @@ import pytest
 from parlour.core.journal import ANY, Delete, GuardFailed, Increment, Insert, Journal, Update, Upsert, above, where
 from parlour.core.store.tables import EVENTS, INBOX, META, OUTBOX, RUN_EVENTS, STATE, TRANSCRIPT
 
-from .samples import commit, contents, event, filled, insert, meta, names
+from .samples import NumberedRows, commit, contents, event, filled, insert, meta, names
 
 
-class Conflicts:
+class Conflicts(NumberedRows):
     async def test_nothing_comes_back_of_what_was_not_there(self, journal: Journal) -> None:
         update = Update(INBOX, {"attempts": Increment()}, where(event_seq=7), expect=ANY, returning=("attempts",))
         assert await commit(journal, update) == [[]]
@@ -56,27 +56,27 @@ class Conflicts:
 
     async def test_an_ignored_conflict_changes_and_returns_nothing(self, journal: Journal) -> None:
         await commit(journal, meta("a", "old"))
-        again = Insert(META, {"name": "a", "value": "new"}, conflict="ignore", returning=("value",))
-        fresh = Insert(META, {"name": "b", "value": "new"}, conflict="ignore", returning=("value",))
-        assert list(await commit(journal, again, fresh)) == [[], [{"value": "new"}]]
+        repeated = Insert(META, {"name": "a", "value": "new"}, conflict="ignore", returning=("value",))
+        unrelated = Insert(META, {"name": "b", "value": "new"}, conflict="ignore", returning=("value",))
+        assert list(await commit(journal, repeated, unrelated)) == [[], [{"value": "new"}]]
         assert await contents(journal, META) == [{"name": "a", "value": "old"}, {"name": "b", "value": "new"}]
 
     async def test_an_upsert_sets_only_the_columns_it_names(self, journal: Journal) -> None:
-        def put(value: str, scope: str) -> Insert:
+        def upsert(value: str, scope: str) -> Insert:
             row = filled(STATE, scope_key="k", name="n", scope=scope, value=value)
             return Insert(STATE, row, Upsert(("scope_key", "name"), ("value",)), returning=("value", "scope"))
 
-        assert list(await commit(journal, put("1", "first"))) == [[{"value": "1", "scope": "first"}]]
-        assert list(await commit(journal, put("2", "second"))) == [[{"value": "2", "scope": "first"}]]
+        assert list(await commit(journal, upsert("1", "first"))) == [[{"value": "1", "scope": "first"}]]
+        assert list(await commit(journal, upsert("2", "second"))) == [[{"value": "2", "scope": "first"}]]
         assert [row["value"] for row in await contents(journal, STATE)] == ["2"]
 
     async def test_an_upsert_may_go_by_a_unique_constraint(self, journal: Journal) -> None:
-        def put(reason: str) -> Insert:
+        def upsert(reason: str) -> Insert:
             row = filled(OUTBOX, outbox_id="o", reason=reason)
             return Insert(OUTBOX, row, Upsert(("outbox_id",), ("reason",)), returning=("seq", "reason"))
 
-        assert list(await commit(journal, put("first"))) == [[{"seq": 1, "reason": "first"}]]
-        assert list(await commit(journal, put("second"))) == [[{"seq": 1, "reason": "second"}]]
+        assert list(await commit(journal, upsert("first"))) == [[{"seq": self.number(1), "reason": "first"}]]
+        assert list(await commit(journal, upsert("second"))) == [[{"seq": self.number(1), "reason": "second"}]]
 
     async def test_an_upsert_that_hits_another_constraint_fails_the_guard(self, journal: Journal) -> None:
         await commit(journal, insert(TRANSCRIPT, transcript_id="a", conversation_id="c", seq=1))
@@ -88,9 +88,9 @@ class Conflicts:
 class Changes:
     async def test_updates_and_deletes_return_the_rows_they_touched(self, journal: Journal) -> None:
         await commit(journal, *(insert(INBOX, event_seq=number, run_id="r", attempts=number) for number in (1, 2, 3)))
-        wanted = where(run_id="r", event_seq=above(1))
-        update = Update(INBOX, {"attempts": Increment(10)}, wanted, expect=2, returning=("event_seq", "attempts"))
-        delete = Delete(INBOX, wanted, expect=ANY, returning=("attempts",))
+        conditions = where(run_id="r", event_seq=above(1))
+        update = Update(INBOX, {"attempts": Increment(10)}, conditions, expect=2, returning=("event_seq", "attempts"))
+        delete = Delete(INBOX, conditions, expect=ANY, returning=("attempts",))
         updated, deleted = await commit(journal, update, delete)
         assert sorted(updated, key=lambda row: row["event_seq"]) == [
             {"event_seq": 2, "attempts": 12},

@@ -8,17 +8,17 @@ import pytest
 from parlour.core.journal import Delete, GuardFailed, Increment, Insert, Journal, Select, Update, Upsert, where
 from parlour.core.store.tables import EVENTS, INBOX, META, OUTBOX
 
-from .samples import commit, contents, event, filled, insert, meta
+from .samples import NumberedRows, commit, contents, event, filled, insert, meta
 
 
-class Numbers:
+class Numbers(NumberedRows):
     async def test_numbers_stay_gap_free_when_units_fail(self, journal: Journal) -> None:
         await commit(journal, event("1"))
         with pytest.raises(GuardFailed):
             await commit(journal, event("lost"), event("1"))
         with pytest.raises(GuardFailed):
             await commit(journal, event("lost"), event("lost too"), Delete(META, where(name="absent")))
-        assert list(await commit(journal, event("2"))) == [[{"seq": 2}]]
+        assert list(await commit(journal, event("2"))) == [[{"seq": self.number(2)}]]
 
     async def test_numbers_stay_gap_free_when_inserts_end_in_a_conflict(self, journal: Journal) -> None:
         await commit(journal, event("1"), insert(OUTBOX, outbox_id="1"))
@@ -28,13 +28,16 @@ class Numbers:
             Insert(OUTBOX, filled(OUTBOX, outbox_id="1"), conflict=Upsert(("outbox_id",), ("reason",))),
         )
         outgoing = Insert(OUTBOX, filled(OUTBOX, outbox_id="2"), returning=("seq",))
-        assert list(await commit(journal, event("2"), outgoing)) == [[{"seq": 2}], [{"seq": 2}]]
+        assert list(await commit(journal, event("2"), outgoing)) == [
+            [{"seq": self.number(2)}],
+            [{"seq": self.number(2)}],
+        ]
 
     async def test_a_deleted_row_does_not_give_its_number_back(self, journal: Journal) -> None:
         await commit(journal, event("1"), event("2"))
-        await commit(journal, Delete(EVENTS, where(seq=2)))
+        await commit(journal, Delete(EVENTS, where(seq=self.number(2))))
         await commit(journal, Insert(EVENTS, filled(EVENTS, event_id="1"), conflict="ignore"))
-        assert list(await commit(journal, event("3"))) == [[{"seq": 3}]]
+        assert list(await commit(journal, event("3"))) == [[{"seq": self.number(3)}]]
 
     async def test_counts_of_many_at_once_add_up(self, journal: Journal) -> None:
         await commit(journal, insert(INBOX, event_seq=1))
@@ -48,9 +51,9 @@ class Numbers:
         outcomes = await asyncio.gather(*(commit(journal, *unit) for unit in units), return_exceptions=True)
         failed = [number for number, outcome in enumerate(outcomes) if isinstance(outcome, GuardFailed)]
         assert failed == list(range(1, 60, 3))
-        good = [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
-        assert [outcome[0][0]["seq"] for outcome in good] == list(range(1, 41))
-        assert [row["seq"] for row in await contents(journal, EVENTS)] == list(range(1, 41))
+        receipts = [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+        assert [outcome[0][0]["seq"] for outcome in receipts] == self.numbers(40)
+        assert [row["seq"] for row in await contents(journal, EVENTS)] == self.numbers(40)
         assert len(await contents(journal, META)) == 41
 
     async def test_many_at_once_are_numbered_in_the_order_they_are_committed(self, journal: Journal) -> None:
@@ -66,13 +69,13 @@ class Numbers:
                 assert newest["seq"] >= row["seq"]
 
         await asyncio.gather(*map(writer, range(50)))
-        assert acknowledged == list(range(1, 501))
-        assert [row["seq"] for row in await contents(journal, EVENTS)] == list(range(1, 501))
+        assert acknowledged == self.numbers(500)
+        assert [row["seq"] for row in await contents(journal, EVENTS)] == self.numbers(500)
 
     async def test_a_read_sees_every_row_up_to_the_highest_number(self, journal: Journal) -> None:
         writers = [asyncio.create_task(commit(journal, event(f"{number}"))) for number in range(200)]
         pending: set[asyncio.Task[Any]] = set(writers)
         while pending:
             _, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-            seen = [row["seq"] for row in await journal.read(Select(EVENTS, columns=("seq",), order=("seq",)))]
-            assert seen == list(range(1, len(seen) + 1))
+            numbers = [row["seq"] for row in await journal.read(Select(EVENTS, columns=("seq",), order=("seq",)))]
+            assert numbers == self.numbers(len(numbers))

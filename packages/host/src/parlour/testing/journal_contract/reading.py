@@ -31,7 +31,7 @@ from parlour.core.journal import (
 )
 from parlour.core.store.tables import EVENTS, INBOX, META
 
-from .samples import commit, contents, event, insert, meta, names
+from .samples import NumberedRows, commit, contents, event, insert, meta, names
 
 NOTHING: Any = None
 MISTAKES: dict[str, Statement] = {
@@ -130,7 +130,7 @@ class Reading:
     async def test_parts_of_texts_select_whatever_their_case_and_signs(self, journal: Journal) -> None:
         texts = ["Hello there", "100% sure", "100 things", "a_b", "axb", "wow!", "中文", ""]
         await commit(journal, *map(meta, texts))
-        for part, found in (
+        for part, expected in (
             ("hello", ["Hello there"]),
             ("100%", ["100% sure"]),
             ("A_B", ["a_b"]),
@@ -138,7 +138,7 @@ class Reading:
             ("文", ["中文"]),
             ("none", []),
         ):
-            assert await names(journal, name=contains(part)) == found
+            assert await names(journal, name=contains(part)) == expected
 
     async def test_a_query_by_key_answers_like_any_other(self, journal: Journal) -> None:
         await commit(journal, *(insert(INBOX, event_seq=number, run_id=f"{number % 3}") for number in range(1, 30)))
@@ -154,7 +154,7 @@ class Reading:
         assert await contents(journal, META) == [{"name": "a", "value": "kept"}]
 
 
-class Mistakes:
+class Mistakes(NumberedRows):
     @pytest.mark.parametrize("mistake", MISTAKES)
     async def test_a_mistaken_statement_is_refused(self, journal: Journal, mistake: str) -> None:
         with pytest.raises((AssertionError, StorageFailed)):
@@ -178,7 +178,7 @@ class Mistakes:
     ) -> None:
         with pytest.raises(StorageFailed):
             await commit(journal, event("undone"), insert(table, **{column: value}))
-        for few in (False, True):
+        for point_read in (False, True):
             with pytest.raises(StorageFailed):
-                await journal.read(Select(table, where(**{column: value}), point_read=few))
-        assert list(await commit(journal, event("kept"))) == [[{"seq": 1}]]
+                await journal.read(Select(table, where(**{column: value}), point_read=point_read))
+        assert list(await commit(journal, event("kept"))) == [[{"seq": self.number(1)}]]

@@ -1,11 +1,26 @@
 """Provides short functions for rows, units and reads in the tests of a journal."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from parlour.core.journal import Insert, Journal, Receipt, Row, Select, Statement, Table, Unit, where
 from parlour.core.store.tables import EVENTS, META, TRANSCRIPT
 
 EMPTY: dict[str, Any] = {"text": "", "integer": 0, "blob": b""}
+
+
+class NumberedRows:
+    """Knows the numbers that a journal gives to the rows of a table."""
+
+    number_step: ClassVar[int] = 1
+    """Difference between two consecutive numbers, which is also the first number."""
+
+    def number(self, position: int) -> int:
+        """Returns the number of a row by its position, counted from 1."""
+        return position * self.number_step
+
+    def numbers(self, count: int) -> list[int]:
+        """Returns the numbers of the first rows."""
+        return [self.number(position) for position in range(1, count + 1)]
 
 
 def filled(table: Table, **values: Any) -> dict[str, Any]:
@@ -41,5 +56,5 @@ async def names(journal: Journal, **tests: Any) -> list[str]:
 
 def searchable(transcript_id: str, words: str, **values: Any) -> Insert:
     """Returns an item of a conversation of its own."""
-    own = {"transcript_id": transcript_id, "conversation_id": transcript_id, "words": words}
-    return insert(TRANSCRIPT, **own, **values)
+    fields = {"transcript_id": transcript_id, "conversation_id": transcript_id, "words": words}
+    return insert(TRANSCRIPT, **fields, **values)

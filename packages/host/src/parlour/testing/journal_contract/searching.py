@@ -52,8 +52,8 @@ class Searching:
             await commit(journal, *(searchable(f"{round_}{each}", f"rain {each}") for each in "abcd"))
             if round_ != 1:
                 assert await self.found(journal, "rain", "d") == [f"{round_}d"]
-            gone = (Delete(TRANSCRIPT, where(transcript_id=f"{round_}{each}")) for each in "bd")
-            await commit(journal, *gone)
+            deletions = (Delete(TRANSCRIPT, where(transcript_id=f"{round_}{each}")) for each in "bd")
+            await commit(journal, *deletions)
             await commit(journal, searchable(f"{round_}e", "rain e"))
             assert await self.found(journal, "rain", "e") == [f"{each}e" for each in range(round_, -1, -1)]
         assert await self.found(journal, "rain", "d") == []

@@ -22,7 +22,7 @@ from parlour.core.journal import (
 )
 from parlour.core.store.tables import EVENTS, INBOX, META, STATE, STORAGE
 
-from .samples import commit, contents, event, filled, insert, meta, names
+from .samples import NumberedRows, commit, contents, event, filled, insert, meta, names
 
 HARD_TEXTS = {
     "NUL": "\0",
@@ -38,7 +38,7 @@ HARD_TEXTS = {
 ALL_BYTES = bytes(range(256)) * 5
 
 
-class Units:
+class Units(NumberedRows):
     async def test_what_was_committed_is_read_back(self, journal: Journal) -> None:
         assert list(await commit(journal, meta("greeting", "héllo 🎉\0end"))) == [[]]
         assert await contents(journal, META) == [{"name": "greeting", "value": "héllo 🎉\0end"}]
@@ -52,13 +52,15 @@ class Units:
 
     @pytest.mark.parametrize("text", HARD_TEXTS.values(), ids=HARD_TEXTS)
     async def test_every_text_is_kept_returned_and_found(self, journal: Journal, text: str) -> None:
-        put = Insert(STATE, filled(STATE, scope_key="k", name=text, value=text), returning=("name", "value"))
+        insertion = Insert(STATE, filled(STATE, scope_key="k", name=text, value=text), returning=("name", "value"))
         put_again = Insert(META, {"name": Ref(0, "name"), "value": Ref(0, "value")})
-        assert list(await commit(journal, put, put_again)) == [[{"name": text, "value": text}], []]
+        assert list(await commit(journal, insertion, put_again)) == [[{"name": text, "value": text}], []]
         assert await contents(journal, META) == [{"name": text, "value": text}]
-        for few in (False, True):
-            [found] = await journal.read(Select(STATE, where(scope_key="k", name=text), ("value",), point_read=few))
-            assert found == {"value": text}
+        for point_read in (False, True):
+            [stored_row] = await journal.read(
+                Select(STATE, where(scope_key="k", name=text), ("value",), point_read=point_read)
+            )
+            assert stored_row == {"value": text}
         await commit(journal, Update(META, {"value": ""}, where(name=one_of(text, "other"), value=text)))
 
     async def test_a_long_text_is_kept(self, journal: Journal) -> None:
@@ -68,25 +70,27 @@ class Units:
 
     @pytest.mark.parametrize("blob", [b"", b"\0", ALL_BYTES], ids=["empty", "NUL", "every byte"])
     async def test_every_blob_is_kept_returned_and_found(self, journal: Journal, blob: bytes) -> None:
-        put = Insert(STORAGE, filled(STORAGE, name="n", value=blob), returning=("value", "name"))
-        again = insert(STORAGE, name="again", value=Ref(0, "value"))
-        assert (await commit(journal, put, again))[0] == [{"value": blob, "name": "n"}]
-        for few in (False, True):
+        insertion = Insert(STORAGE, filled(STORAGE, name="n", value=blob), returning=("value", "name"))
+        copied = insert(STORAGE, name="again", value=Ref(0, "value"))
+        assert (await commit(journal, insertion, copied))[0] == [{"value": blob, "name": "n"}]
+        for point_read in (False, True):
             rows = await journal.read(
-                Select(STORAGE, where(value=blob), ("name", "value"), order=("name",), point_read=few)
+                Select(STORAGE, where(value=blob), ("name", "value"), order=("name",), point_read=point_read)
             )
             assert rows == [{"name": "again", "value": blob}, {"name": "n", "value": blob}]
         await commit(journal, Delete(STORAGE, where(value=one_of(blob)), expect=2))
 
     @pytest.mark.parametrize("number", [0, -1, 2**53 + 1, 2**63 - 1, -(2**63), True])
     async def test_every_number_of_64_bits_is_kept_returned_and_found(self, journal: Journal, number: int) -> None:
-        put = Insert(INBOX, filled(INBOX, event_seq=number, attempts=7), returning=("event_seq",))
+        insertion = Insert(INBOX, filled(INBOX, event_seq=number, attempts=7), returning=("event_seq",))
         [[row], _] = await commit(
-            journal, put, Update(INBOX, {"attempts": number}, where(event_seq=Ref(0, "event_seq")))
+            journal, insertion, Update(INBOX, {"attempts": number}, where(event_seq=Ref(0, "event_seq")))
         )
         assert row == {"event_seq": int(number)}
-        for few in (False, True):
-            query = Select(INBOX, where(attempts=number, event_seq=one_of(number)), ("attempts",), point_read=few)
+        for point_read in (False, True):
+            query = Select(
+                INBOX, where(attempts=number, event_seq=one_of(number)), ("attempts",), point_read=point_read
+            )
             assert await journal.read(query) == [{"attempts": int(number)}]
 
     async def test_statements_of_a_unit_see_what_those_before_them_did(self, journal: Journal) -> None:
@@ -101,16 +105,16 @@ class Units:
 
     async def test_each_statement_has_its_place_in_the_receipt(self, journal: Journal) -> None:
         receipt = await commit(journal, event("a"), meta("b"), event("c"))
-        assert list(receipt) == [[{"seq": 1}], [], [{"seq": 2}]]
+        assert list(receipt) == [[{"seq": self.number(1)}], [], [{"seq": self.number(2)}]]
 
     async def test_a_reference_carries_a_number_to_later_statements(self, journal: Journal) -> None:
         await commit(journal, event("earlier"))
-        owed = insert(INBOX, event_seq=Ref(0, "seq"), lane="lane")
-        begun = Update(INBOX, {"attempts": Increment(3), "state": Ref(0, "event_id")}, where(event_seq=Ref(0, "seq")))
-        first = Insert(EVENTS, filled(EVENTS, event_id="e"), returning=("seq", "event_id"))
-        await commit(journal, first, owed, begun)
+        inbox_row = insert(INBOX, event_seq=Ref(0, "seq"), lane="lane")
+        attempt = Update(INBOX, {"attempts": Increment(3), "state": Ref(0, "event_id")}, where(event_seq=Ref(0, "seq")))
+        event_row = Insert(EVENTS, filled(EVENTS, event_id="e"), returning=("seq", "event_id"))
+        await commit(journal, event_row, inbox_row, attempt)
         rows = await journal.read(Select(INBOX, columns=("event_seq", "attempts", "state")))
-        assert rows == [{"event_seq": 2, "attempts": 3, "state": "e"}]
+        assert rows == [{"event_seq": self.number(2), "attempts": 3, "state": "e"}]
 
     async def test_a_reference_to_what_returned_no_row_fails_the_guard(self, journal: Journal) -> None:
         await commit(journal, meta("there"))
@@ -140,10 +144,10 @@ class Units:
 
     async def test_what_is_foreseen_comes_true_and_a_guard_that_fails_is_never_foreseen(self, journal: Journal) -> None:
         foreseen: list[Receipt] = []
-        receipt = await journal.commit(Unit("step", (meta("a"), event("1")), on_prepared=foreseen.append))
+        receipt = await journal.commit(Unit("step", (meta("a"), event("1"))), foreseen.append)
         assert foreseen in ([], [receipt])  # not every database can know this before
         with pytest.raises(GuardFailed):
-            await journal.commit(Unit("step", (event("2"), meta("a")), on_prepared=foreseen.append))
+            await journal.commit(Unit("step", (event("2"), meta("a"))), foreseen.append)
         assert foreseen in ([], [receipt])
 
     @pytest.mark.parametrize("expect", [0, 1, 3])

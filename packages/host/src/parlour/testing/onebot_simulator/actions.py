@@ -56,18 +56,18 @@ def _forward(kind: str) -> Handler:
             if "id" in node["data"]:
                 _message(world, node["data"]["id"])
         target = whole_number("target", params["group_id" if kind == "group" else "user_id"])
-        sent = world.show(f"{kind}:{target}", nodes, forward=True)
-        world.forwards[str(sent.message_id)] = nodes
-        return {"message_id": sent.message_id, "forward_id": str(sent.message_id)}
+        message = world.show(f"{kind}:{target}", nodes, forward=True)
+        world.forwards[str(message.message_id)] = nodes
+        return {"message_id": message.message_id, "forward_id": str(message.message_id)}
 
     return send
 
 
 def _message(world: World, message_id: Any) -> Payload:
-    found = world.messages.get(whole_number("message_id", message_id))
-    if found is None:
+    message = world.messages.get(whole_number("message_id", message_id))
+    if message is None:
         raise Failed(1200, "the message does not exist")
-    return found
+    return message
 
 
 def _history(kind: str) -> Handler:
@@ -78,12 +78,12 @@ def _history(kind: str) -> Handler:
             raise Failed(1404, "there is no such action")
         target = whole_number("target", params["group_id" if kind == "group" else "user_id"])
         name = "group_id" if kind == "group" else "user_id"
-        found = [
+        messages = [
             each
             for each in world.messages.values()
             if each["message_type"] == kind and (each.get("chat") == str(target) or each.get(name) == target)
         ]
-        return {"messages": found[-whole_number("count", params.get("count", 20)) :]}
+        return {"messages": messages[-whole_number("count", params.get("count", 20)) :]}
 
     return latest
 

@@ -19,25 +19,25 @@ def _one(kind: str, data: dict[str, Any]) -> str:
 def understood(text: str) -> list[dict[str, Any]]:
     segments: list[dict[str, Any]] = []
     while text:
-        before, code, rest = text.partition("[CQ:")
-        if before:
-            segments.append({"type": "text", "data": {"text": _meant(before)}})
-        inside, _, text = rest.partition("]")
+        leading, code, remaining = text.partition("[CQ:")
+        if leading:
+            segments.append({"type": "text", "data": {"text": _meant(leading)}})
+        inside, _, text = remaining.partition("]")
         if code:
             kind, *pairs = inside.split(",")
-            named = (pair.partition("=") for pair in pairs)
-            segments.append({"type": kind, "data": {name: _meant(value) for name, _, value in named}})
+            fields = (pair.partition("=") for pair in pairs)
+            segments.append({"type": kind, "data": {name: _meant(value) for name, _, value in fields}})
     return segments
 
 
 def _escaped(text: str) -> str:
-    for plain, written_so in _ESCAPES:
-        text = text.replace(plain, written_so)
+    for character, written_so in _ESCAPES:
+        text = text.replace(character, written_so)
     return text
 
 
 def _meant(text: str) -> str:
     text = text.replace("&#44;", ",")
-    for plain, written_so in reversed(_ESCAPES):
-        text = text.replace(written_so, plain)
+    for character, written_so in reversed(_ESCAPES):
+        text = text.replace(written_so, character)
     return text

@@ -6,9 +6,11 @@ import json
 import random
 from typing import Any
 
+from parlour.testing.simulator import STRANGE_VALUES
+
 from . import native
 
-STRANGE: tuple[Any, ...] = (None, True, -1, 1.5, 10**400, "", "x" * 300, [], [[]], {}, {"a": {}}, "\x00", "[CQ:at,qq=")
+STRANGE = (*STRANGE_VALUES, "[CQ:at,qq=")
 BROKEN: tuple[str | bytes, ...] = (
     "",
     "{",
@@ -27,35 +29,35 @@ BROKEN: tuple[str | bytes, ...] = (
 
 def frames(seed: int, number: int, self_id: int) -> list[str | bytes]:
     """Yields frames; none of them is a complete message."""
-    chance = random.Random(seed)
-    return [_frame(chance, self_id) for _ in range(number)]
+    generator = random.Random(seed)
+    return [_frame(generator, self_id) for _ in range(number)]
 
 
-def _frame(chance: random.Random, self_id: int) -> str | bytes:
-    if chance.random() < 0.2:
-        return chance.choice(BROKEN)
-    return json.dumps(_damaged(chance, self_id))
+def _frame(generator: random.Random, self_id: int) -> str | bytes:
+    if generator.random() < 0.2:
+        return generator.choice(BROKEN)
+    return json.dumps(_damaged(generator, self_id))
 
 
-def _damaged(chance: random.Random, self_id: int) -> Any:
+def _damaged(generator: random.Random, self_id: int) -> Any:
     """Returns a valid event with one relevant mistake."""
-    match chance.randrange(6):
+    match generator.randrange(6):
         case 0:
-            event = native.message(self_id, chance.randrange(10**6), 7, [native.text("x")])
-            event[chance.choice(["message", "user_id", "message_type", "time"])] = chance.choice(STRANGE[:2])
+            event = native.message(self_id, generator.randrange(10**6), 7, [native.text("x")])
+            event[generator.choice(["message", "user_id", "message_type", "time"])] = generator.choice(STRANGE[:2])
         case 1:
-            event = native.message(self_id, chance.randrange(10**6), 7, [chance.choice(STRANGE)])
+            event = native.message(self_id, generator.randrange(10**6), 7, [generator.choice(STRANGE)])
         case 2:
             segment = {
-                "type": chance.choice(["image", "at", "reply", "face", "text"]),
-                "data": chance.choice(STRANGE[:2]),
+                "type": generator.choice(["image", "at", "reply", "face", "text"]),
+                "data": generator.choice(STRANGE[:2]),
             }
-            event = native.message(self_id, chance.randrange(10**6), 7, [segment], group_id=8)
+            event = native.message(self_id, generator.randrange(10**6), 7, [segment], group_id=8)
         case 3:
             event = native.heartbeat(self_id, 60)
-            event[chance.choice(["time", "interval", "status", "meta_event_type"])] = chance.choice(STRANGE)
+            event[generator.choice(["time", "interval", "status", "meta_event_type"])] = generator.choice(STRANGE)
         case 4:
-            event = native.notice(self_id, chance.choice(["group_ban", "group_recall", "friend_add", ""]))
+            event = native.notice(self_id, generator.choice(["group_ban", "group_recall", "friend_add", ""]))
         case _:
-            event = {"post_type": chance.choice(STRANGE), "self_id": chance.choice(STRANGE)}
+            event = {"post_type": generator.choice(STRANGE), "self_id": generator.choice(STRANGE)}
     return event

@@ -5,7 +5,7 @@ events, and obeys calls.
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Literal
 
@@ -13,6 +13,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.http11 import Request, Response
+
+from parlour.testing.simulator import PlatformSimulator
 
 from . import native
 from .actions import perform
@@ -24,16 +26,16 @@ quiet_logger = logging.getLogger(f"{__name__}.socket")
 quiet_logger.setLevel(logging.CRITICAL)  # tests look for log lines of the bot, not of this side
 Format = Literal["array", "string"]
 Socket = ClientConnection | ServerConnection
-WAIT_SECONDS = 30.0
 AGAIN_SECONDS = 0.05
 
 
-class Simulator:
+class Simulator(PlatformSimulator[Sent, Failed]):
     def __init__(
         self, self_id: int = 10001, token: str = "", message_format: Format = "array", strict: bool = False
     ) -> None:
         self.world = World(self_id, strict)
         self.faults = Faults()
+        super().__init__(self.faults, self.world.sent)
         self.token = token
         self.format: Format = message_format
         self.heartbeat_seconds = 0.0
@@ -52,10 +54,7 @@ class Simulator:
         """Options of `websockets` for its own connections, such as `ssl`."""
         self._deaf = False
         """True if it never reads a connection for events only, as go-cqhttp and Lagrange."""
-        self._late: list[str] = []
         self._socket: Socket | None = None
-        self._changed = asyncio.Condition()
-        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def self_id(self) -> int:
@@ -71,14 +70,14 @@ class Simulator:
     async def connecting(self, url: str, role: str = "Universal", **headers: str) -> AsyncIterator["Simulator"]:
         """Reverse mode: keeps a connection to the bot and reconnects whenever it is cut."""
         self._deaf = role == "Event"
-        told = {"X-Self-ID": str(self.self_id), "X-Client-Role": role, **headers}
+        handshake_headers = {"X-Self-ID": str(self.self_id), "X-Client-Role": role, **headers}
         if self.token:
-            told["Authorization"] = f"Bearer {self.token}"
-        work = asyncio.create_task(self._keep_connected(url, told))
+            handshake_headers["Authorization"] = f"Bearer {self.token}"
+        self.begin(self._keep_connected(url, handshake_headers))
         try:
             yield self
         finally:
-            await self._end(work)
+            await self.end_tasks()
 
     @asynccontextmanager
     async def listening(self, port: int = 0) -> AsyncIterator[str]:
@@ -88,9 +87,9 @@ class Simulator:
             if self.turns_away:
                 self.turns_away -= 1
                 return socket.respond(503, "not now\n")
-            given = request.headers.get("Authorization", "")
-            if self.token and given != f"Bearer {self.token}":
-                return socket.respond(403 if given else 401, "wrong token\n")
+            authorization = request.headers.get("Authorization", "")
+            if self.token and authorization != f"Bearer {self.token}":
+                return socket.respond(403 if authorization else 401, "wrong token\n")
             return None
 
         options: dict[str, Any] = {"process_request": admit, "max_size": None, "logger": quiet_logger}
@@ -99,7 +98,7 @@ class Simulator:
             try:
                 yield f"ws://127.0.0.1:{number}"
             finally:
-                await self._end()
+                await self.end_tasks()
 
     async def cut(self) -> None:
         """Breaks the connection as a network does, without a close frame."""
@@ -119,14 +118,8 @@ class Simulator:
 
     async def report(self, event: Payload) -> None:
         """Sends an event, perhaps twice, perhaps after the next one."""
-        frame = json.dumps(self._formatted(event), ensure_ascii=False)
-        if not self._late and self.faults.swaps():
-            self._late.append(frame)
-            return
-        frames = [frame, *([frame] if self.faults.repeats() else []), *self._late]
-        self._late.clear()
-        for each in frames:
-            await self.send_frame(each)
+        for frame in self.scheduled(json.dumps(self._formatted(event), ensure_ascii=False)):
+            await self.send_frame(frame)
 
     async def send_frame(self, frame: str | bytes) -> None:
         """Sends any text and waits for a connection first."""
@@ -139,20 +132,6 @@ class Simulator:
                 return
             except ConnectionClosed:
                 await self.until(lambda socket=socket: self._socket is not socket)  # type: ignore[misc]
-
-    # --- conditions that tests wait for
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        async with asyncio.timeout(seconds), self._changed:
-            await self._changed.wait_for(condition)
-
-    def sent(self, chat: str = "") -> list[Sent]:
-        return [each for each in self.world.sent if not chat or each.chat == chat]
-
-    async def answered(self, number: int, chat: str = "") -> list[Sent]:
-        """Waits until the bot has sent this many messages in the chat and returns them."""
-        await self.until(lambda: len(self.sent(chat)) >= number)
-        return self.sent(chat)
 
     # --- the connection
 
@@ -167,10 +146,10 @@ class Simulator:
                 }
                 async with connect(url, additional_headers=headers, **options) as socket:
                     await self._talk(socket)
-            except InvalidHandshake as refused:
-                response = getattr(refused, "response", None)
+            except InvalidHandshake as rejection:
+                response = getattr(rejection, "response", None)
                 self.refusal = response.status_code if response is not None else 0
-                await self._notify()
+                await self.notify()
             except (OSError, ConnectionClosed, TimeoutError, EOFError):
                 pass
             await asyncio.sleep(AGAIN_SECONDS)
@@ -181,18 +160,18 @@ class Simulator:
             await socket.send(json.dumps(native.lifecycle(self.self_id)))
             self._socket = socket
             self.connections += 1
-            await self._notify()
+            await self.notify()
             if self._deaf:
                 await socket.wait_closed()
             async for frame in socket:
-                self._begin(self._answer(socket, json.loads(frame)))
+                self.begin(self._answer(socket, json.loads(frame)))
         except ConnectionClosed:
             pass
         finally:
             beating.cancel()
             if self._socket is socket:
                 self._socket = None
-            await self._notify()
+            await self.notify()
 
     async def _beat(self, socket: Socket) -> None:
         with suppress(ConnectionClosed):
@@ -204,35 +183,32 @@ class Simulator:
 
     async def _answer(self, socket: Socket, call: Payload) -> None:
         self.requests.append(call)
-        action = str(call.get("action"))
-        planned = self.faults.next_for(action)
-        await self.faults.wait()
-        try:
-            if planned is not None and planned.refusal is not None:
-                raise planned.refusal
+        action, params = str(call.get("action")), call.get("params") or {}
+
+        async def performed() -> Any:
             self.faults.check_rate(action)
-            done = planned is None or planned.happens
-            data = perform(self.world, action, call.get("params") or {}) if done else None
-            answer: Payload = {"status": "ok", "retcode": 0, "data": data, "message": "", "wording": ""}
-        except Failed as failed:
-            wording = failed.wording
-            answer = {"status": "failed", "retcode": failed.retcode, "data": failed.data, "wording": wording}
+            return perform(self.world, action, params)
+
+        outcome = await self.perform(action, performed, Failed)
+        answer: Payload = {"status": "ok", "retcode": 0, "data": outcome.result, "message": "", "wording": ""}
+        if (failed := outcome.refusal) is not None:
+            answer = {"status": "failed", "retcode": failed.retcode, "data": failed.data, "wording": failed.wording}
         if "echo" in call:
             answer["echo"] = call["echo"]
-        if planned is not None and planned.cuts:
+        if outcome.cuts:
             socket.transport.abort()
-        elif planned is None or planned.answers:
+        elif outcome.answers:
             with suppress(ConnectionClosed):
                 await socket.send(json.dumps(answer, ensure_ascii=False))
                 await self._report_own(action, answer)
-        await self._notify()
+        await self.notify()
 
     async def _report_own(self, action: str, answer: Payload) -> None:
         if not self.reports_own or not action.startswith("send_") or not answer["data"]:
             return
-        sent = self.world.sent[-1]
-        group = int(sent.chat.partition(":")[2]) if sent.chat.startswith("group") else 0
-        await self.report(native.message(self.self_id, sent.message_id, self.self_id, sent.segments, group))
+        message = self.world.sent[-1]
+        group = int(message.chat.partition(":")[2]) if message.chat.startswith("group") else 0
+        await self.report(native.message(self.self_id, message.message_id, self.self_id, message.segments, group))
 
     def _formatted(self, event: Payload) -> Payload:
         segments = event.get("message")
@@ -243,18 +219,3 @@ class Simulator:
         raw = written(segments)
         message = segments if self.format == "array" else raw
         return {**event, "message": message, "raw_message": raw, "message_format": self.format}
-
-    def _begin(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _notify(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
-
-    async def _end(self, *work: "asyncio.Task[None]") -> None:
-        tasks = [*work, *self._tasks]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

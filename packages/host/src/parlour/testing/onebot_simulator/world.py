@@ -35,6 +35,7 @@ class Sent:
     """The chat: `group:1` or `private:2`."""
     segments: list[Segment]
     forward: bool = False
+    deleted: bool = False
     at: float = field(default_factory=time.monotonic)
 
     @property
@@ -127,8 +128,8 @@ class World:
     def _check(self, chat: str, segments: list[Segment], forward: bool) -> None:
         kind, _, name = chat.partition(":")
         if kind == "group":
-            group, me = self.group(name), self.member(name, self.self_id)
-            if me["shut_up_timestamp"] > time.time() or (group.whole_ban and me["role"] == "member"):
+            group, bot_member = self.group(name), self.member(name, self.self_id)
+            if bot_member["shut_up_timestamp"] > time.time() or (group.whole_ban and bot_member["role"] == "member"):
                 raise Failed(102, "the account is muted in this group")
         elif self.strict and int(name) not in self.friends:
             raise Failed(102, f"{name} is no friend of this account")

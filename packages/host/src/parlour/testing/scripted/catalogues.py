@@ -4,6 +4,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from parlour.core.model.ids import BotId
 from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour_sdk.protocol.files import FileChunk
 from parlour_sdk.protocol.knowledge import ChunkSource, KnowledgeChunk
@@ -26,11 +27,13 @@ class ScriptedKnowledge:
         self, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None
     ) -> Sequence[KnowledgeChunk]:
         self.queries.append((kb_id, query, top_k, filters))
-        found = [(at, text) for at, text in enumerate(_known(self._bases, "knowledge base", kb_id)) if query in text]
+        matches = [
+            (index, text) for index, text in enumerate(_lookup(self._bases, "knowledge base", kb_id)) if query in text
+        ]
         source = ChunkSource(file_name=f"{kb_id}.txt")
         return [
-            KnowledgeChunk(chunk_id=f"{kb_id}-{at}", kb_id=kb_id, content=text, score=1 / (1 + at), source=source)
-            for at, text in found[:top_k]
+            KnowledgeChunk(chunk_id=f"{kb_id}-{index}", kb_id=kb_id, content=text, score=1 / (1 + index), source=source)
+            for index, text in matches[:top_k]
         ]
 
 
@@ -46,7 +49,7 @@ class ScriptedSkills:
 
     async def activate(self, skill_name: str) -> ActiveSkill:
         self.activated.append(skill_name)
-        return ActiveSkill(skill_name=skill_name, instructions=_known(self._skills, "skill", skill_name))
+        return ActiveSkill(skill_name=skill_name, instructions=_lookup(self._skills, "skill", skill_name))
 
 
 class ScriptedFiles:
@@ -56,18 +59,18 @@ class ScriptedFiles:
         self._files = files
 
     def resources(self) -> Sequence[FileResource]:
-        return [FileResource(file_id=key, name=key, size_bytes=len(held)) for key, held in self._files.items()]
+        return [FileResource(file_id=key, name=key, size_bytes=len(content)) for key, content in self._files.items()]
 
     async def read(self, file_key: str, offset: int, length: int) -> FileChunk:
-        held = _known(self._files, "file", file_key)
-        piece = held[offset : offset + length]
+        content = _lookup(self._files, "file", file_key)
+        piece = content[offset : offset + length]
         return FileChunk(
             file_key=file_key,
             file_name=file_key,
-            size_bytes=len(held),
+            size_bytes=len(content),
             offset=offset,
             content_base64=base64.b64encode(piece).decode(),
-            has_more=offset + len(piece) < len(held),
+            has_more=offset + len(piece) < len(content),
         )
 
 
@@ -82,20 +85,20 @@ class ScriptedPlatforms:
         names = list(self._bots)
         return [BotSummary(bot_id=each, name=each, adapter="scripted", enabled=True, state="running") for each in names]
 
-    def capabilities(self, bot_id: str) -> BotCapabilities | None:
+    def capabilities(self, bot_id: BotId) -> BotCapabilities | None:
         if bot_id not in self._bots:
             return None
         return BotCapabilities(bot_id=bot_id, adapter="scripted", apis=sorted(self._bots[bot_id]))
 
-    async def call(self, asking: CallContext, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
-        answers = _known(self._bots, "bot", bot_id)
+    async def call(self, context: CallContext, bot_id: BotId, api: str, arguments: dict[str, Any]) -> Any:
+        answers = _lookup(self._bots, "bot", bot_id)
         self.calls.append((bot_id, api, arguments))
         if api not in answers:
             raise ProviderFailed("not_supported", f"bot '{bot_id}' has no {api}")
         return answers[api]
 
 
-def _known(held: Mapping[str, Any], kind: str, name: str) -> Any:
-    if name not in held:
+def _lookup(entries: Mapping[str, Any], kind: str, name: str) -> Any:
+    if name not in entries:
         raise ProviderFailed("not_found", f"there is no {kind} '{name}'")
-    return held[name]
+    return entries[name]

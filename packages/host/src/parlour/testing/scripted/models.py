@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import field
 from typing import Any
 
+from parlour.core.model.ids import ModelId
 from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour_sdk.protocol.messages import Message, MessageChunk, ToolCall
 from parlour_sdk.protocol.models import (
@@ -56,9 +57,9 @@ class Reply:
         )
 
     def chunks(self) -> Sequence[MessageChunk]:
-        words = self.pieces or ([f"{piece} " for piece in self.text.split(" ")] if self.text else [])
-        thought = [MessageChunk(role="assistant", reasoning=self.reasoning)] if self.reasoning else []
-        return [*thought, *(MessageChunk(role="assistant", content=each) for each in words)]
+        parts = self.pieces or ([f"{piece} " for piece in self.text.split(" ")] if self.text else [])
+        reasoning_chunks = [MessageChunk(role="assistant", reasoning=self.reasoning)] if self.reasoning else []
+        return [*reasoning_chunks, *(MessageChunk(role="assistant", content=each) for each in parts)]
 
 
 Scripted = str | Reply | ProviderFailed | Hang
@@ -92,26 +93,26 @@ class ScriptedModels:
     def resources(self) -> Sequence[ModelResource]:
         return self._catalogue
 
-    def parameters(self, model_id: str) -> dict[str, Any]:
+    def parameters(self, model_id: ModelId) -> dict[str, Any]:
         return {}
 
     def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
         """Counts a hundred tokens each way, at one micro-unit a token."""
         return Usage(prompt_tokens=100, completion_tokens=100, cost_micros=200)
 
-    def identity(self, model_id: str) -> dict[str, str]:
+    def identity(self, model_id: ModelId) -> dict[str, str]:
         return {each.model_id: {"model": each.name, "provider": "scripted"} for each in self._catalogue}.get(
             model_id, {}
         )
 
-    async def invoke(self, asking: CallContext, request: InvokeModel) -> ModelAnswer:
-        reply = await self._reply(asking, request)
+    async def invoke(self, context: CallContext, request: InvokeModel) -> ModelAnswer:
+        reply = await self._reply(context, request)
         return ModelAnswer(
             message=reply.message(), usage=reply.usage, model_id=request.model_id, finish_reason=reply.finish_reason
         )
 
-    async def stream(self, asking: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
-        reply = await self._reply(asking, request)
+    async def stream(self, context: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+        reply = await self._reply(context, request)
         try:
             for chunk in reply.chunks():
                 yield ModelChunk(chunk=chunk)
@@ -122,14 +123,14 @@ class ScriptedModels:
         last = MessageChunk(role="assistant", tool_calls=list(reply.tool_calls) or None, is_final=True)
         yield ModelChunk(chunk=last, usage=reply.usage, model_id=request.model_id, finish_reason=reply.finish_reason)
 
-    async def rerank(self, asking: CallContext, request: Rerank) -> RerankAnswer:
-        await self._seen(asking, request)
-        scores = [RerankScore(index=at, score=len(text)) for at, text in enumerate(request.documents)]
+    async def rerank(self, context: CallContext, request: Rerank) -> RerankAnswer:
+        await self._seen(context, request)
+        scores = [RerankScore(index=index, score=len(text)) for index, text in enumerate(request.documents)]
         ranked = sorted(scores, key=lambda each: -each.score)[: request.top_k]
         return RerankAnswer(results=ranked, usage=Usage(prompt_tokens=len(request.documents)))
 
-    async def embed(self, asking: CallContext, request: Embed) -> EmbedAnswer:
-        await self._seen(asking, request)
+    async def embed(self, context: CallContext, request: Embed) -> EmbedAnswer:
+        await self._seen(context, request)
         usage = Usage(prompt_tokens=len(request.texts))
         return EmbedAnswer(embeddings=[[float(len(text))] for text in request.texts], usage=usage)
 
@@ -137,8 +138,8 @@ class ScriptedModels:
         """Records that a request was abandoned by its caller."""
         self.abandoned += 1
 
-    async def _reply(self, asking: CallContext, request: InvokeModel) -> Reply:
-        await self._seen(asking, request)
+    async def _reply(self, context: CallContext, request: InvokeModel) -> Reply:
+        await self._seen(context, request)
         reply = self._replies.popleft() if self._replies else await self._what_otherwise(request)
         if isinstance(reply, Reply | str):
             return Reply(reply) if isinstance(reply, str) else reply
@@ -146,12 +147,12 @@ class ScriptedModels:
         raise AssertionError("what hangs does not go on")
 
     async def _what_otherwise(self, request: InvokeModel) -> Scripted:
-        told = self._otherwise(request)
-        return await told if inspect.isawaitable(told) else told
+        scripted = self._otherwise(request)
+        return await scripted if inspect.isawaitable(scripted) else scripted
 
-    async def _seen(self, asking: CallContext, request: InvokeModel | Rerank | Embed) -> None:
+    async def _seen(self, context: CallContext, request: InvokeModel | Rerank | Embed) -> None:
         self.requests.append(request)
-        self.askings.append(asking)
+        self.askings.append(context)
         if self._replies and isinstance(self._replies[0], ProviderFailed | Hang):
             await self._trouble(self._replies.popleft())
 

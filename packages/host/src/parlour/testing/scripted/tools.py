@@ -55,11 +55,11 @@ class ScriptedTools:
             source="native",
         )
 
-    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, context: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         tool = self._tool(tool_name)
-        self.requests.append(ToolRequest(asking, tool_name, parameters))
-        given = tool.function(parameters)
-        outcome = await given if inspect.isawaitable(given) else given
+        self.requests.append(ToolRequest(context, tool_name, parameters))
+        result = tool.function(parameters)
+        outcome = await result if inspect.isawaitable(result) else result
         return ToolOutcome(content=[TextElement(text=outcome)]) if isinstance(outcome, str) else outcome
 
     def _tool(self, name: str) -> Tool:

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
 
+from parlour.core.model.ids import BotId
 from parlour.core.platforms.api import IsKnownMessage, PlatformApi
 from parlour.core.platforms.manifest import AdapterManifest, PlatformLimits
 from parlour.core.platforms.port import Adapter, PlatformRefused, PlatformUncertain
@@ -15,7 +16,7 @@ from parlour_sdk.values import dataclass
 
 from .world import World
 
-BOT = "growing"
+BOT = BotId("growing")
 LIMITS = PlatformLimits(
     text=4000, sends_per_second=50, edits_per_second=20, group_calls_per_minute=600, calls_per_second=30
 )
@@ -42,8 +43,8 @@ class Bubble:
     @property
     def buttons(self) -> list[str]:
         """The labels of its buttons."""
-        shown = [each for each in self.chain if isinstance(each, Platform)]
-        return [str(button["value"]) for each in shown for button in each.data["buttons"]]
+        button_parts = [each for each in self.chain if isinstance(each, Platform)]
+        return [str(button["value"]) for each in button_parts for button in each.data["buttons"]]
 
 
 @dataclass(slots=True)
@@ -67,13 +68,13 @@ class SimulatedApi(PlatformApi):
         idempotency_key: str | None = None,
         thread_id: str = "",
     ) -> MessageResult:
-        key, luck = idempotency_key or "", await self._begin("bot.send")
-        known = [each for each in self._chats.bubbles if each.key == key]
-        if not (known and self._world.idempotent):
-            known = [Bubble(f"bubble-{len(self._chats.bubbles)}", target_id, key, chain)]
-            self._chats.bubbles += known
-        await self._end("bot.send", luck)
-        return MessageResult(message_id=known[0].message_id)
+        key, roll = idempotency_key or "", await self._begin("bot.send")
+        sent_before = [each for each in self._chats.bubbles if each.key == key]
+        if not (sent_before and self._world.idempotent):
+            sent_before = [Bubble(f"bubble-{len(self._chats.bubbles)}", target_id, key, chain)]
+            self._chats.bubbles += sent_before
+        await self._end("bot.send", roll)
+        return MessageResult(message_id=sent_before[0].message_id)
 
     async def find_message(
         self,
@@ -81,40 +82,40 @@ class SimulatedApi(PlatformApi):
         target_id: str,
         chain: MessageChain,
         idempotency_key: str,
-        taken: IsKnownMessage,
+        is_known: IsKnownMessage,
         thread_id: str = "",
     ) -> MessageResult | None:
         await self._world.pause()
-        found = [each.message_id for each in self._chats.bubbles if each.key == idempotency_key]
-        return MessageResult(message_id=found[0]) if found and self._world.answers_questions else None
+        message_ids = [each.message_id for each in self._chats.bubbles if each.key == idempotency_key]
+        return MessageResult(message_id=message_ids[0]) if message_ids and self._world.answers_questions else None
 
     async def edit_message(
         self, chat_type: ChatType, chat_id: str, message_id: str, chain: MessageChain
     ) -> MessageResult:
-        luck = await self._begin("bot.edit")
+        roll = await self._begin("bot.edit")
         [bubble] = [each for each in self._chats.bubbles if each.message_id == message_id]
         bubble.chain = chain
-        await self._end("bot.edit", luck)
+        await self._end("bot.edit", roll)
         return MessageResult(message_id=message_id)
 
     async def kick_member(self, group_id: str, user_id: str) -> None:
-        luck = await self._begin("bot.kick")
+        roll = await self._begin("bot.kick")
         self._chats.kicked.append(user_id)
-        await self._end("bot.kick", luck)
+        await self._end("bot.kick", roll)
 
     async def _begin(self, name: str) -> float:
         world = self._world
         await world.point(f"{name}:before")
         await world.pause()
-        luck = world.dice.random()
-        if luck < 0.08:
-            raise PlatformRefused("slow down", retry_after=0.5, everywhere=luck < 0.02)
-        return luck
+        roll = world.dice.random()
+        if roll < 0.08:
+            raise PlatformRefused("slow down", retry_after=0.5, account_wide=roll < 0.02)
+        return roll
 
-    async def _end(self, name: str, luck: float) -> None:
+    async def _end(self, name: str, roll: float) -> None:
         await self._world.point(f"{name}:after")
         await self._world.pause()
-        if luck > 0.96:
+        if roll > 0.96:
             self._world.lost_answers += 1
             raise PlatformUncertain("no answer came")
 
@@ -138,27 +139,27 @@ class SimulatedBots:
         without = {"open_stream": "here messages grow by edits"}
         self._manifest = manifest(without, limits=LIMITS, buttons=True, idempotent=world.idempotent)
 
-    def adapter(self, bot_id: str) -> Adapter | None:
+    def adapter(self, bot_id: BotId) -> Adapter | None:
         return self._adapter if bot_id == BOT else None
 
-    def manifest(self, bot_id: str) -> AdapterManifest | None:
+    def manifest(self, bot_id: BotId) -> AdapterManifest | None:
         return self._manifest if bot_id == BOT else None
 
-    def is_connected(self, bot_id: str) -> bool:
+    def is_connected(self, bot_id: BotId) -> bool:
         return bot_id == BOT
 
-    async def wait_connected(self, bot_id: str) -> None:
+    async def wait_connected(self, bot_id: BotId) -> None:
         if bot_id != BOT:
             await asyncio.Event().wait()
 
-    def track_send(self, bot_id: str) -> AbstractContextManager[None]:
+    def track_send(self, bot_id: BotId) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def record_rejected(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_rejected(self, bot_id: BotId, chat: str, reason: str) -> None:
         """Ignores the call."""
 
-    def record_unacknowledged(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_unacknowledged(self, bot_id: BotId, chat: str, reason: str) -> None:
         """Ignores the call."""
 
-    def record_accepted(self, bot_id: str, chat: str) -> None:
+    def record_accepted(self, bot_id: BotId, chat: str) -> None:
         """Ignores the call."""

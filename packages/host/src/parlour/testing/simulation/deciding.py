@@ -8,6 +8,7 @@ from dataclasses import field
 
 from parlour.core.delivery.rendering.components import APPROVAL_ACTION_ID
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import EventId
 from parlour_sdk.values import dataclass
 
 from .bot import BOT, Bubble, Chats
@@ -33,7 +34,7 @@ WAYS: tuple[tuple[tuple[str, str, bool], ...], ...] = (
 class Decision:
     """Describes a user's action, which the platform reports until it is accepted."""
 
-    event_id: str
+    event_id: EventId
     person: str
     words: str
     pressed: bool
@@ -45,7 +46,7 @@ class Decision:
         return self.words.split()[1]
 
     def event(self) -> EventEnvelope:
-        here = {"chat_type": "group", "chat_id": self.bubble.chat_id}
+        chat = {"chat_type": "group", "chat_id": self.bubble.chat_id}
         press = {"action_id": APPROVAL_ACTION_ID, "value": self.words, "message_id": self.bubble.message_id}
         return EventEnvelope(
             event_id=self.event_id,
@@ -57,7 +58,7 @@ class Decision:
             bot_id=BOT,
             actor=Participant("user", self.person),
             input={} if self.pressed else {"text": self.words},
-            data={**here, **press} if self.pressed else here,
+            data={**chat, **press} if self.pressed else chat,
         )
 
 
@@ -66,7 +67,7 @@ class Deciders:
     seen: set[str] = field(default_factory=set)
     decisions: list[Decision] = field(default_factory=list)
 
-    async def look(self, world: World, chats: Chats, tell: Callable[[EventEnvelope], Awaitable[object]]) -> None:
+    async def look(self, world: World, chats: Chats, deliver: Callable[[EventEnvelope], Awaitable[object]]) -> None:
         """Continues until it is cancelled."""
         while True:
             await asyncio.sleep(0.05 + world.dice.random())
@@ -75,11 +76,11 @@ class Deciders:
                 self._decide(world, bubble)
             for decision in [each for each in self.decisions if not each.accepted]:
                 world.hasten()
-                await tell(decision.event())
+                await deliver(decision.event())
                 decision.accepted = True
 
     def _decide(self, world: World, bubble: Bubble) -> None:
         keyword = bubble.buttons[0].split()[1]
-        for person, verdict, pressed in world.dice.choice(WAYS):
-            event_id = f"decision{len(self.decisions)}"
-            self.decisions.append(Decision(event_id, person, f"{verdict} {keyword}", pressed, bubble))
+        for user, verdict, pressed in world.dice.choice(WAYS):
+            event_id = EventId(f"decision{len(self.decisions)}")
+            self.decisions.append(Decision(event_id, user, f"{verdict} {keyword}", pressed, bubble))

@@ -9,12 +9,14 @@ from typing import Any
 
 from parlour.core.actions.gate import Gate
 from parlour.core.errors import CallRejected
+from parlour.core.model.ids import PluginId, RunId, RunnerId
 from parlour.core.model.ports import PluginDisconnected, PluginUnavailable
 
+from .deliveries import OBSERVER, SimulatedObserver
 from .world import World
 
-PLUGIN = "simulated/agent"
-RUNNER = f"plugin:{PLUGIN}/default"
+PLUGIN = PluginId("simulated/agent")
+RUNNER = RunnerId(f"plugin:{PLUGIN}/default")
 DISCOVERY = {
     "plugin_author": "simulated",
     "plugin_name": "agent",
@@ -41,17 +43,20 @@ SLOW_SECONDS = 3
 
 
 class SimulatedPlugin:
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, observer: SimulatedObserver) -> None:
         self._world = world
+        self._observer = observer
         self.gate: Gate
 
-    def run_agent(self, plugin_id: str, request: dict[str, Any]) -> "SimulatedStream":
+    def run_agent(self, plugin_id: PluginId, request: dict[str, Any]) -> "SimulatedStream":
         return SimulatedStream(self._world, self._results(request["context"]))
 
-    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+    async def call(self, plugin_id: PluginId, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        if plugin_id == OBSERVER:
+            return await self._observer.observe(data)
         raise PluginUnavailable("the simulated plugin has nothing but its runner")
 
-    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> "SimulatedStream":
+    async def stream(self, plugin_id: PluginId, action: str, data: dict[str, Any]) -> "SimulatedStream":
         raise PluginUnavailable("the simulated plugin has nothing but its runner")
 
     async def _results(self, context: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
@@ -114,18 +119,18 @@ class SimulatedPlugin:
             yield result("message.completed", {"message": {"role": "assistant", "content": f"more on {text}"}})
         yield result("run.completed", {"finish_reason": "stop"})
 
-    async def _hold(self, run_id: str) -> list[str]:
-        said: list[str] = []
+    async def _hold(self, run_id: RunId) -> list[str]:
+        texts: list[str] = []
         for call in range(1, 6):
             await asyncio.sleep(0.05 * self._world.dice.random())
             answer = await self._call("steering_pull", run_id, call)
-            said += [item["input"]["text"] for item in answer.get("items", ())]
-        return said
+            texts += [item["input"]["text"] for item in answer.get("items", ())]
+        return texts
 
-    async def _call(self, called: str, run_id: str, number: int, **arguments: Any) -> dict[str, Any]:
+    async def _call(self, host_action: str, run_id: RunId, number: int, **arguments: Any) -> dict[str, Any]:
         request = {"run_id": run_id, "call_id": f"{run_id}:{number}", **arguments}
         try:
-            return await self.gate.call(PLUGIN, called, request)
+            return await self.gate.call(PLUGIN, host_action, request)
         except CallRejected:
             return {}  # it continues regardless, as a bad plugin would
 
@@ -147,8 +152,8 @@ class SimulatedStream:
             async for result in self._results:
                 self._parts.append(result)
                 self._wake.set()
-        except PluginDisconnected as lost:
-            self._failure = self._failure or lost
+        except PluginDisconnected as error:
+            self._failure = self._failure or error
         self._ended = True
         self._wake.set()
 
@@ -161,8 +166,8 @@ class SimulatedStream:
             raise self._failure
         if self._parts:
             count = self._world.dice.randrange(1, len(self._parts) + 1)
-            taken, self._parts = self._parts[:count], self._parts[count:]
-            return taken
+            parts, self._parts = self._parts[:count], self._parts[count:]
+            return parts
         if self._failure is not None:
             raise self._failure
         return []

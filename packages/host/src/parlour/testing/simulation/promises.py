@@ -1,15 +1,30 @@
 """Checks the promises that hold after every schedule, whatever happened in it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from parlour.core.encoding import loads
 from parlour.core.journal import Row, Select
+from parlour.core.model.ids import ConversationId, EventId, OutboxId
+from parlour.core.model.reply_allowance import ReplyAllowance, ReplyUse
 from parlour.core.runs.recovery import INTERRUPTED
 from parlour.core.runs.retry_policy import CRASHES_BEFORE_TRIAL, MAX_FAILURES
 from parlour.core.store.ledger import ACTIVE_STATUSES
-from parlour.core.store.tables import ARTIFACTS, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRANSCRIPT
+from parlour.core.store.tables import (
+    ARTIFACTS,
+    EVENTS,
+    INBOX,
+    OUTBOX,
+    OUTCOMES,
+    REPLY_ALLOWANCES,
+    RUN_EVENTS,
+    RUNS,
+    TRANSCRIPT,
+)
 from parlour_sdk.values import dataclass
+
+POSTGRES_STEP = 64
+"""Difference between two numbers of a Host on PostgreSQL (`stores/postgres/numbers.py`, whose driver is optional)."""
 
 
 class BrokenPromise(Exception):
@@ -20,22 +35,26 @@ class BrokenPromise(Exception):
 class Shown:
     """Represents a message that the platform showed to its users."""
 
-    outbox_id: str
-    conversation_id: str
+    outbox_id: OutboxId
+    conversation_id: ConversationId
     text: str
     marked: bool
+    reply: ReplyUse | None = None
+    """The use of its event's reply allowance, if the platform limits replies."""
 
 
 @dataclass(slots=True)
 class Said:
     """Represents a message that a user wrote."""
 
-    event_id: str
+    event_id: EventId
     chat: str
     surface: str
     person: str
     text: str
     accepted: bool = False
+    allowance: ReplyAllowance | None = None
+    """The replies that its platform allows to it."""
 
     @property
     def asks(self) -> bool:
@@ -52,9 +71,15 @@ def require(holds: bool, promise: str) -> None:
         raise BrokenPromise(promise)
 
 
-def check(read: Callable[[Select], list[Row]], said: list[Said], shown: list[Shown], allowed_repeats: int) -> None:
+def check(
+    read: Callable[[Select], list[Row]],
+    said: list[Said],
+    shown: list[Shown],
+    allowed_repeats: int,
+    held: Collection[OutboxId] = (),
+) -> None:
     """Checks all promises. `shown` lists the messages on the platform `sim`; one repeat is allowed
-    per crash and lost answer.
+    per crash and lost answer. Replies in `held` had to wait, so that later ones may be shown before them.
     """
     facts = Facts(read)
     require(not facts.inbox, "nothing is owed any more")
@@ -66,6 +91,7 @@ def check(read: Callable[[Select], list[Row]], said: list[Said], shown: list[Sho
     _check_reruns(facts)
     _check_runs(facts)
     _check_deliveries(facts, shown, allowed_repeats)
+    _check_order(facts, [each for each in shown if each.outbox_id not in held])
     _check_answers(facts, said)
 
 
@@ -83,6 +109,23 @@ def check_acts(acts: Mapping[str, int]) -> None:
     """Checks that a tool acts once, whatever is retried."""
     for text, times in acts.items():
         require(times == 1, f"the tool acted {times} times on '{text}'")
+
+
+def check_allowances(read: Callable[[Select], list[Row]], said: list[Said], shown: list[Shown]) -> None:
+    """Checks that no more replies than allowed are shown or counted, and that no reply that may have been shown is sent
+    as a message of the bot's own.
+    """
+    limits = {each.event_id: each.allowance for each in said if each.allowance is not None}
+    for row in read(Select(REPLY_ALLOWANCES)):
+        require(row["used"] <= row["allowed"], f"event {row['event_id']} has {row['used']} replies")
+    replies = [each for each in shown if each.reply is not None and each.reply.number]
+    for event_id, allowance in limits.items():
+        numbers = [each.reply.number for each in replies if each.reply and each.reply.event_id == event_id]
+        require(len(numbers) <= allowance.count, f"{len(numbers)} replies to {event_id} are shown")
+        require(len(set(numbers)) == len(numbers), f"no reply to {event_id} has the number of another one")
+    replied = {each.outbox_id for each in replies}
+    pushed = {each.outbox_id for each in shown if each.reply is not None and not each.reply.number}
+    require(not replied & pushed, f"replies {replied & pushed} were shown and sent again as the bot's own messages")
 
 
 def check_marks(shown: list[Shown], tries: Mapping[str, int]) -> None:
@@ -110,8 +153,8 @@ def check_quarantine(read: Callable[[Select], list[Row]], in_flight: Sequence[fr
         if outcome["outcome"] != "quarantined" or any(run["error"] != INTERRUPTED.error for run in runs):
             continue
         deaths = [events for events in in_flight if seq in events]
-        alone = [events for events in deaths if len(events) == 1]
-        blamed = len(alone) == len(deaths) >= MAX_FAILURES or len(deaths) > CRASHES_BEFORE_TRIAL
+        single_deaths = [events for events in deaths if len(events) == 1]
+        blamed = len(single_deaths) == len(deaths) >= MAX_FAILURES or len(deaths) > CRASHES_BEFORE_TRIAL
         require(blamed, f"event {seq} is not blamed for {len(deaths)} deaths of the Host")
 
 
@@ -145,6 +188,11 @@ class Facts:
         self.outbox = read(Select(OUTBOX, order=("seq",)))
 
 
+def _is_counted(row: Row) -> bool:
+    """Returns whether a row is a reply to an event whose platform limits replies."""
+    return "reply" in loads(row["payload"])
+
+
 def _check_message(facts: Facts, said: Said) -> None:
     event = facts.events.get(said.event_id)
     require(event is not None or not said.accepted, f"{said.event_id} was accepted and is kept")
@@ -155,13 +203,17 @@ def _check_message(facts: Facts, said: Said) -> None:
     assert outcome is not None
     if outcome["outcome"] == "answered":
         answers = [row for row in facts.outbox if row["kind"] == "message" and _holds(row, said.token)]
-        answered_by = {row["run_id"] for row in answers if row["state"] in ("sent", "failed", "expired")}
+        answered_by = {row["run_id"] for row in answers if row["state"] in ("sent", "failed", "expired", "held")}
         require(outcome["run_id"] in answered_by, f"{said.event_id} is answered by the run its outcome names")
-        lost = any(row["run_id"] == outcome["run_id"] and row["state"] == "failed" for row in answers)
-        told = any(row["kind"] == "notice" and _told(row, said, event, outcome) for row in facts.outbox)
-        require(told or not lost, f"the sender of {said.event_id} was told that its answer may be lost")
+        is_lost = any(row["run_id"] == outcome["run_id"] and row["state"] == "failed" for row in answers)
+        has_notice = any(row["kind"] == "notice" and _is_notice_for(row, said, event, outcome) for row in facts.outbox)
+        # The platform may accept no notice either, as a reply to the message or to the one that its run answers.
+        is_over = said.allowance is not None or any(_is_counted(row) for row in answers)
+        require(
+            has_notice or is_over or not is_lost, f"the sender of {said.event_id} was told that its answer may be lost"
+        )
     elif outcome["outcome"] in ("failed", "quarantined", "misconfigured"):
-        notices = [row for row in facts.outbox if row["kind"] == "notice" and _told(row, said, event, outcome)]
+        notices = [row for row in facts.outbox if row["kind"] == "notice" and _is_notice_for(row, said, event, outcome)]
         require(bool(notices), f"the sender of {said.event_id} was told")
         complete = [row for row in facts.outbox if row["run_id"] == outcome["run_id"] and _answers(row, said)]
         cut_off = outcome["reason"] == "interrupted" and not said.asks
@@ -170,7 +222,7 @@ def _check_message(facts: Facts, said: Said) -> None:
     require(len(items) == 1, f"{said.event_id} is once in the transcript, not {len(items)} times")
 
 
-def _told(notice: Row, said: Said, event: Row, outcome: Row) -> bool:
+def _is_notice_for(notice: Row, said: Said, event: Row, outcome: Row) -> bool:
     """Returns whether the notice belongs to the message. One notice on a platform covers all
     minutes of a conversation.
     """
@@ -181,7 +233,8 @@ def _told(notice: Row, said: Said, event: Row, outcome: Row) -> bool:
 
 def _check_numbers(facts: Facts) -> None:
     seqs = [row["seq"] for row in facts.event_rows]
-    require(seqs == list(range(1, len(seqs) + 1)), "event numbers have no gap")
+    step = POSTGRES_STEP if seqs[:1] == [POSTGRES_STEP] else 1
+    require(seqs == [step * number for number in range(1, len(seqs) + 1)], "event numbers have no gap")
     by_conversation: dict[str, list[int]] = defaultdict(list)
     for row in facts.transcript:
         by_conversation[row["conversation_id"]].append(row["seq"])
@@ -194,11 +247,11 @@ def _check_runs(facts: Facts) -> None:
     for run in facts.runs:
         require(run["status"] not in ACTIVE_STATUSES, f"run {run['run_id']} is over")
         attempts[run["event_seq"]] += not run["rerun_of"]
-        said = [row for row in facts.outbox if row["kind"] == "message"]
-        done = [row for row in facts.run_events if row["type"] != "approval.decided"]  # users take their time
-        for row in said + done:
-            late = row["run_id"] == run["run_id"] and row["created_at"] > run["finished_at"]
-            require(not late, "nothing of a run appears after its end")
+        messages = [row for row in facts.outbox if row["kind"] == "message"]
+        plugin_events = [row for row in facts.run_events if row["type"] != "approval.decided"]  # users take their time
+        for row in messages + plugin_events:
+            is_late = row["run_id"] == run["run_id"] and row["created_at"] > run["finished_at"]
+            require(not is_late, "nothing of a run appears after its end")
     for seq, count in attempts.items():
         require(count <= MAX_FAILURES + CRASHES_BEFORE_TRIAL, f"event {seq} was tried {count} times")
 
@@ -218,6 +271,9 @@ def _check_deliveries(facts: Facts, shown: list[Shown], allowed_repeats: int) ->
         require(bool(times) or row["state"] != "sent", f"{row['outbox_id']} was sent and shown")
         require(all(each.marked for each in times[1:]), "a repeated text is marked")
         require(len(times) <= 1 + allowed_repeats, f"a text is shown {len(times)} times")
+
+
+def _check_order(facts: Facts, shown: list[Shown]) -> None:
     for conversation_id in {each.conversation_id for each in shown}:
         order = [row["outbox_id"] for row in facts.outbox if row["conversation_id"] == conversation_id]
         first_shown = list(dict.fromkeys(each.outbox_id for each in shown if each.conversation_id == conversation_id))

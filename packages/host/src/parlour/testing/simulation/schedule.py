@@ -3,36 +3,50 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import field
 from functools import partial
 
 from parlour.app.core import Core, build_core
 from parlour.app.core_ports import CorePorts
 from parlour.core.config.routes import Route
 from parlour.core.errors import CallRejected
-from parlour.core.journal import Select, StorageFailed, one_of, where
+from parlour.core.jobs.job import OPEN_STATES
+from parlour.core.journal import Select, one_of, where
 from parlour.core.model.agent import Agent
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import NO_AGENT, NO_BOT, AgentId, BotId, EventId
 from parlour.core.model.providers import Providers
+from parlour.core.model.reply_allowance import ReplyAllowance
 from parlour.core.model.resource_policy import ResourcePolicy
 from parlour.core.reruns.reruns import RerunOptions
 from parlour.core.runs.session import RunTermination
 from parlour.core.store.retention import Retention, RetentionPeriods
-from parlour.core.store.tables import APPROVALS, INBOX, OUTBOX, RUNS
+from parlour.core.store.tables import APPROVALS, INBOX, JOBS, OUTBOX, RUNS
 from parlour_sdk.values import dataclass
 
-from .bot import BOT, Chats, SimulatedBots
+from .bot import BOT, SimulatedBots
 from .bubbles import check_bubbles, check_decisions
-from .deciding import BOSS, SECONDS, Deciders
+from .deciding import BOSS, SECONDS
+from .deliveries import (
+    HOOK_BOT,
+    HOOK_ROUTE,
+    OBSERVER,
+    OBSERVER_PERMISSIONS,
+    SimulatedObserver,
+    SimulatedReceiver,
+    cancel_job,
+    send_hooked_event,
+)
+from .job_promises import check_jobs
 from .loop import SeededLoop
-from .plugin import BEHAVIOURS, DISCOVERY, PLUGIN, RUNNER, SimulatedPlugin
+from .plan import Plan, make_plan
+from .plugin import DISCOVERY, PLUGIN, RUNNER, SimulatedPlugin
 from .promises import (
     BrokenPromise,
     Said,
     check,
     check_acts,
+    check_allowances,
     check_files,
     check_marks,
     check_poison,
@@ -40,10 +54,19 @@ from .promises import (
     check_repeats,
 )
 from .worker import SimulatedWorker, granted
-from .world import SimulatedClock, SimulatedIds, SimulatedJournal, SimulatedPlatform, SimulatedTools, World
+from .world import (
+    SimulatedClock,
+    SimulatedIds,
+    SimulatedJournal,
+    SimulatedPlatform,
+    SimulatedTools,
+    World,
+    patiently,
+)
 
+AGENT = AgentId("agent")
+PLAIN_BOT = BotId("bot")
 LONGEST_SECONDS = 50_000
-SURFACES = ("webui", "api", "sim", "platform", "platform")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +74,6 @@ class Report:
     crashes: int
     messages: int
     points: Counter[str]
-
-
-@dataclass(slots=True)
-class Plan:
-    """Holds the messages to be sent, and which of them the Host has accepted."""
-
-    said: list[Said]
-    cancels: int
-    controls: int = 0
-    reruns: int = 0
-    pending: list[int] = field(default_factory=list)
-    chats: Chats = field(default_factory=Chats)
-    deciders: Deciders = field(default_factory=Deciders)
-    configured: bool = False
 
 
 def run_schedule(seed: int) -> Report:
@@ -79,7 +88,7 @@ def run_schedule(seed: int) -> Report:
         journaled=dice.random() < 0.5,
         power_fails=dice.random() < 0.3,
     )
-    return _carried_out(seed, world, _plan(dice))
+    return _carried_out(seed, world, make_plan(dice, seed))
 
 
 def run_with_poison(seed: int, innocent: int = 20) -> Report:
@@ -88,7 +97,10 @@ def run_with_poison(seed: int, innocent: int = 20) -> Report:
     """
     dice = random.Random(seed)
     texts = ["poison token."] + [f"slow token{number}." for number in range(innocent)]
-    said = [Said(f"event{at}", f"chat{at}", "webui", f"person{at}", text) for at, text in enumerate(texts)]
+    said = [
+        Said(EventId(f"event{index}"), f"chat{index}", "webui", f"person{index}", text)
+        for index, text in enumerate(texts)
+    ]
     dice.shuffle(said)
     world = World(
         dice,
@@ -103,8 +115,8 @@ def run_with_poison(seed: int, innocent: int = 20) -> Report:
     report = _carried_out(seed, world, Plan(said, cancels=0, pending=list(range(len(said)))))
     try:
         check_poison(world.database.read, said, world.in_flight)
-    except BrokenPromise as broken:
-        raise BrokenPromise(f"seed {seed}: {broken}") from broken
+    except BrokenPromise as error:
+        raise BrokenPromise(f"seed {seed}: {error}") from error
     return report
 
 
@@ -112,7 +124,7 @@ def _carried_out(seed: int, world: World, plan: Plan) -> Report:
     try:
         while not _live(world, plan):
             pass
-        check(world.database.read, plan.said, world.shown, world.crashes + world.lost_answers)
+        check(world.database.read, plan.said, world.shown, world.crashes + world.lost_answers, world.held)
         if not world.power_fails:
             check_marks(world.shown, world.tries)
         if not (world.power_fails or world.idempotent):
@@ -120,28 +132,14 @@ def _carried_out(seed: int, world: World, plan: Plan) -> Report:
         if not world.storage_faults:
             check_quarantine(world.database.read, world.in_flight)
         check_acts(world.acts)
+        check_allowances(world.database.read, plan.said, world.shown)
         check_files(world.database.read, world.objects.content)
         check_bubbles(world.database.read, plan.chats, world.crashes + world.lost_answers)
         check_decisions(world.database.read, plan.chats, plan.deciders.decisions)
-    except BrokenPromise as broken:
-        raise BrokenPromise(f"seed {seed}: {broken}") from broken
+        check_jobs(world.database.read, plan.deliveries, plan.said)
+    except BrokenPromise as error:
+        raise BrokenPromise(f"seed {seed}: {error}") from error
     return Report(world.crashes, len(plan.said), world.points)
-
-
-def _plan(dice: random.Random) -> Plan:
-    chats = [(f"chat{number}", dice.choice(SURFACES)) for number in range(dice.randrange(1, 4))]
-    said = []
-    for number in range(dice.randrange(2, 9)):
-        chat, surface = dice.choice(chats)
-        text = f"{dice.choice(BEHAVIOURS)} token{number}."
-        said.append(Said(f"event{number}", chat, surface, dice.choice(("ann", "ann", "bob")), text))
-    return Plan(
-        said,
-        cancels=dice.choice((0, 0, 1, 2)),
-        controls=dice.choice((0, 0, 1, 2)),
-        reruns=dice.choice((0, 0, 1, 2)),
-        pending=list(range(len(said))),
-    )
 
 
 def _live(world: World, plan: Plan) -> bool:
@@ -149,13 +147,13 @@ def _live(world: World, plan: Plan) -> bool:
     loop = SeededLoop(world.dice, world.now)
     world.dead = False
     asyncio.set_event_loop(loop)
-    life = loop.create_task(_life(world, plan))
-    life.add_done_callback(lambda _: loop.stop())
+    main_task = loop.create_task(_run_core(world, plan))
+    main_task.add_done_callback(lambda _: loop.stop())
     try:
         loop.run_forever()
         died = world.dead
         if not died:
-            life.result()
+            main_task.result()
     finally:
         world.now = loop.time()
         _bury(loop, world)
@@ -167,48 +165,58 @@ def _live(world: World, plan: Plan) -> bool:
 def _bury(loop: SeededLoop, world: World) -> None:
     """Ends the tasks of the dead Host without effects, in no particular order and without consuming random numbers."""
     world.dead = True
-    thrown = world.dice.getstate()
+    dice_state = world.dice.getstate()
     while tasks := asyncio.all_tasks(loop):
         for task in tasks:
             task.cancel()
         loop.call_soon(loop.stop)
         loop.run_forever()
-    world.dice.setstate(thrown)
+    world.dice.setstate(dice_state)
     asyncio.set_event_loop(None)
     loop.close()
 
 
-async def _life(world: World, plan: Plan) -> None:
-    plugin = SimulatedPlugin(world)
+async def _run_core(world: World, plan: Plan) -> None:
+    observer = SimulatedObserver(world, plan.deliveries)
+    plugin = SimulatedPlugin(world, observer)
     core = build_core(
         CorePorts(
             journal=SimulatedJournal(world),
             plugins=plugin,
             clock=SimulatedClock(world),
             ids=SimulatedIds(world),
+            components=observer.components,
             surfaces={"sim": SimulatedPlatform(world)},
             send_log=world.handovers,
             bots=SimulatedBots(world, plan.chats),
             objects=world.objects,
             providers=Providers(tools=SimulatedTools(world)),
-            plugin_grants=granted,
+            plugin_grants=lambda plugin_id: OBSERVER_PERMISSIONS if plugin_id == OBSERVER else granted(plugin_id),
+            hook_sender=SimulatedReceiver(world, plan.deliveries),
             concurrent_runs=world.dice.choice(world.concurrent_runs),
         )
     )
     plugin.gate = core.gate
     core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
-    await _patiently(core.load)
-    await _configure(core, world)
-    people = [asyncio.create_task(_say(core, plan, number, world)) for number in list(plan.pending)]
-    people += [asyncio.create_task(_cancel(core, plan, world)) for _ in range(plan.cancels)]
-    people += [asyncio.create_task(_control(core, plan, world)) for _ in range(plan.controls)]
-    people += [asyncio.create_task(_rerun(core, plan, world)) for _ in range(plan.reruns)]
-    people.append(asyncio.create_task(_clean(core, world)))
-    tell = partial(_tell, core)
-    deciding = asyncio.create_task(plan.deciders.look(world, plan.chats, tell))
-    await _patiently(core.recover)
+    await patiently(core.load)
+    await _configure(core, world, bool(plan.deliveries.hooked))
+    users = [asyncio.create_task(_say(core, plan, number, world)) for number in list(plan.pending)]
+    users += [asyncio.create_task(_cancel(core, plan, world)) for _ in range(plan.cancels)]
+    users += [asyncio.create_task(_control(core, plan, world)) for _ in range(plan.controls)]
+    users += [asyncio.create_task(_rerun(core, plan, world)) for _ in range(plan.reruns)]
+    users.append(asyncio.create_task(_clean(core, world)))
+    users += [
+        asyncio.create_task(send_hooked_event(core, plan.deliveries, event_id, world))
+        for event_id in plan.deliveries.hooked
+    ]
+    users += [asyncio.create_task(cancel_job(core, plan.deliveries, world)) for _ in range(plan.deliveries.cancels)]
+    if plan.deliveries.is_active:
+        users.append(asyncio.create_task(observer.start()))
+    deliver = partial(_deliver, core)
+    deciding = asyncio.create_task(plan.deciders.look(world, plan.chats, deliver))
+    await patiently(core.recover)
     working = asyncio.create_task(SimulatedWorker(world, core.gate).serve())
-    await asyncio.gather(*people)
+    await asyncio.gather(*users)
     while not _at_rest(core, world):
         await asyncio.sleep(1)
         if world.loop_time() > LONGEST_SECONDS:
@@ -219,10 +227,10 @@ async def _life(world: World, plan: Plan) -> None:
     await core.approvals.close()
 
 
-async def _configure(core: Core, world: World) -> None:
-    if core.agents.get("agent") is None:
+async def _configure(core: Core, world: World, hooked: bool) -> None:
+    if core.agents.get(AGENT) is None:
         agent = Agent(
-            "agent",
+            AGENT,
             "agent",
             RUNNER,
             resource_policy=ResourcePolicy(tools="*"),
@@ -231,15 +239,17 @@ async def _configure(core: Core, world: World) -> None:
             stale_after=0,
             journal_calls=world.journaled,
         )
-        await _patiently(lambda: core.agents.add(agent))
-    for bot_id in ("bot", BOT):
+        await patiently(lambda: core.agents.add(agent))
+    for bot_id in (PLAIN_BOT, BOT):
         if not core.routes.in_match_order(bot_id):
             routes = [Route("message.*", "agent", {"agent_id": "agent"}), Route("*", "drop")]
-            await _patiently(partial(core.routes.replace, bot_id, routes))
+            await patiently(partial(core.routes.replace, bot_id, routes))
+    if hooked and not core.routes.in_match_order(HOOK_BOT):
+        await patiently(partial(core.routes.replace, HOOK_BOT, [HOOK_ROUTE]))
 
 
-async def _tell(core: Core, event: EventEnvelope) -> None:
-    await _patiently(lambda: core.gateway.ingest(event))
+async def _deliver(core: Core, event: EventEnvelope) -> None:
+    await patiently(lambda: core.gateway.ingest(event))
 
 
 async def _say(core: Core, plan: Plan, number: int, world: World) -> None:
@@ -255,19 +265,26 @@ async def _say(core: Core, plan: Plan, number: int, world: World) -> None:
         chat=f"group:{said.chat}" if grows else said.chat,
         context=EventContext(said.event_id),
         surface=said.surface,
-        agent_id="agent" if direct else "",
-        bot_id="" if direct else BOT if grows else "bot",
+        agent_id=AGENT if direct else NO_AGENT,
+        bot_id=NO_BOT if direct else BOT if grows else PLAIN_BOT,
         principal="key:1" if direct else "",
         actor=Participant("user", said.person, said.person),
         input={"text": said.text},
         data={"chat_type": "group", "chat_id": said.chat, "mentions_bot": True} if grows else {},
     )
     for _ in range(world.dice.choice((1, 1, 2))):
-        await _patiently(lambda: core.gateway.ingest(event))
+        await patiently(partial(_receive, core, event, said.allowance))
         if number in plan.pending:
             plan.pending.remove(number)
         said.accepted = True
         await world.pause()
+
+
+async def _receive(core: Core, event: EventEnvelope, allowance: ReplyAllowance | None) -> None:
+    """Passes an event to the Host as the link of a bot does."""
+    allowed = await core.held_replies.prepare(event, allowance)
+    await core.gateway.ingest(allowed.envelope, *allowed.statements)
+    core.held_replies.after_commit(allowed)
 
 
 async def _control(core: Core, plan: Plan, world: World) -> None:
@@ -278,36 +295,36 @@ async def _control(core: Core, plan: Plan, world: World) -> None:
         return
     plan.controls -= 1
     event = EventEnvelope(
-        event_id=f"control{plan.controls}",
+        event_id=EventId(f"control{plan.controls}"),
         event_type="message.received",
         source="webui",
         chat=world.dice.choice(chats),
         context=EventContext("control"),
         surface="webui",
-        agent_id="agent",
+        agent_id=AGENT,
         principal="key:1",
         actor=Participant("user", "ann"),
         input={"text": world.dice.choice(("/new", "/stop"))},
     )
-    await _patiently(lambda: core.gateway.ingest(event))
+    await patiently(lambda: core.gateway.ingest(event))
 
 
 async def _rerun(core: Core, plan: Plan, world: World) -> None:
     """Requests a rerun."""
     await asyncio.sleep(0.2 + world.dice.random() * 0.4)
-    over = [row for row in world.database.read(Select(RUNS, where(rerun_of=""))) if row["finished_at"]]
-    if over:
+    finished_runs = [row for row in world.database.read(Select(RUNS, where(rerun_of=""))) if row["finished_at"]]
+    if finished_runs:
         plan.reruns -= 1
-        run = world.dice.choice(over)
+        run = world.dice.choice(finished_runs)
         with suppress(CallRejected):
-            await _patiently(lambda: core.reruns.start(run, RerunOptions()))
+            await patiently(lambda: core.reruns.start(run, RerunOptions()))
 
 
 async def _clean(core: Core, world: World) -> None:
     """Runs the clean-up beside everything; only orphans are old enough to be deleted."""
     await asyncio.sleep(world.dice.random() * 0.5)
     retention = Retention(SimulatedJournal(world), core.artifacts, SimulatedClock(world), RetentionPeriods(0, 0, 0, 0))
-    await _patiently(retention.run_once)
+    await patiently(retention.run_once)
 
 
 async def _cancel(core: Core, plan: Plan, world: World) -> None:
@@ -322,16 +339,7 @@ async def _cancel(core: Core, plan: Plan, world: World) -> None:
 
 def _at_rest(core: Core, world: World) -> bool:
     rows = world.database.read(Select(INBOX, limit=1))
-    unsent = world.database.read(Select(OUTBOX, where(state=one_of("pending", "sending", "streaming")), limit=1))
+    pending = world.database.read(Select(OUTBOX, where(state=one_of("pending", "sending", "streaming")), limit=1))
     undecided = world.database.read(Select(APPROVALS, where(status="pending"), limit=1))
-    return not rows and not unsent and not undecided and not core.sessions.all()
-
-
-async def _patiently(work: Callable[[], Awaitable[object]]) -> None:
-    """Repeats the call when the disk was full, as a caller would."""
-    while True:
-        try:
-            await work()
-            return
-        except StorageFailed:
-            await asyncio.sleep(0.5)
+    jobs = world.database.read(Select(JOBS, where(state=one_of(*OPEN_STATES)), limit=1))
+    return not (rows or pending or undecided or jobs or len(core.jobs) or core.sessions.all())

@@ -7,11 +7,12 @@ from typing import Any
 
 from parlour.core.actions.gate import Gate
 from parlour.core.errors import CallRejected
+from parlour.core.model.ids import PluginId
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from .world import World
 
-WORKER = "simulated/worker"
+WORKER = PluginId("simulated/worker")
 PERMISSIONS = PluginPermissions(runtimes=["read", "admin"])
 RUNTIME = "anvil"
 LOST = 0.15
@@ -21,7 +22,7 @@ RETURNED = 0.15
 BEAT_SECONDS = 10.0
 
 
-def granted(plugin_id: str) -> PluginPermissions:
+def granted(plugin_id: PluginId) -> PluginPermissions:
     return PERMISSIONS if plugin_id == WORKER else PluginPermissions()
 
 
@@ -49,21 +50,21 @@ class SimulatedWorker:
 
     async def _execute(self, claimed: dict[str, Any]) -> None:
         run_id, lease = claimed["run"]["run_id"], claimed["lease"]
-        held = {"target_run_id": run_id, "lease": lease}
+        claim = {"target_run_id": run_id, "lease": lease}
         if self._world.dice.random() < LOST:
             return
         if self._world.dice.random() < RETURNED:
-            await self._ask("run_release", **held)
+            await self._ask("run_release", **claim)
             return
         text = f"{claimed['context']['input']['text']} is done"
         data = {"message": {"role": "assistant", "content": text}}
         result = {"run_id": run_id, "type": "message.completed", "data": data, "sequence": 1}
         for _ in range(self._world.dice.choice((1, 1, 2))):
-            await self._ask("run_append_result", **held, result=result)
+            await self._ask("run_append_result", **claim, result=result)
             await self._world.pause()
-        await self._ask("run_renew", **held)
+        await self._ask("run_renew", **claim)
         if self._world.dice.random() >= LOST:
-            await self._ask("run_finalize", **held, status="completed")
+            await self._ask("run_finalize", **claim, status="completed")
 
     async def _beat(self) -> None:
         while True:
@@ -74,8 +75,8 @@ class SimulatedWorker:
         try:
             async with aclosing(
                 self._gate.stream(WORKER, "runtime_wakeups", self._request(runtime_id=RUNTIME))
-            ) as told:
-                async for each in told:
+            ) as wakeups:
+                async for each in wakeups:
                     yield each
         except CallRejected:
             return  # it is not registered any more

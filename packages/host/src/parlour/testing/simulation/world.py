@@ -5,13 +5,15 @@ that selects faults.
 import asyncio
 import random
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import field
 from typing import Any, NoReturn
 
-from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit, where
+from parlour.core.journal import PreparedCallback, Receipt, Row, Search, Select, StorageFailed, Unit, where
+from parlour.core.model.ids import OutboxId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt, SendRefused
-from parlour.core.store.tables import INBOX
+from parlour.core.store.tables import INBOX, OUTBOX
 from parlour.core.system import make_uuid7
 from parlour.testing.memory_handovers import MemoryHandovers
 from parlour.testing.memory_journal import MemoryDatabase
@@ -44,9 +46,11 @@ class World:
     tries: Counter[str] = field(default_factory=Counter)
     """Number of handovers to the platform per row."""
     under_way: set[str] = field(default_factory=set)
-    """Texts that the platform has not acknowledged yet."""
+    """Texts that the platform has not acknowledged yet and would show again."""
     most_under_way: int = 0
     shown: list[Shown] = field(default_factory=list)
+    held: set[OutboxId] = field(default_factory=set)
+    """Replies that had to wait for another message of their chat."""
     acts: Counter[str] = field(default_factory=Counter)
     """Number of tool effects per message."""
     now: float = 0.0
@@ -137,13 +141,16 @@ class SimulatedJournal:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    async def commit(self, unit: Unit) -> Receipt:
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         world = self._world
         await world.pause()
         await world.point(f"{unit.name}:before")
         if world.storage_faults and world.dice.random() < STORAGE_FAULTS:
             raise StorageFailed("storage_full", "the disk is full, for now")
         receipt = world.database.commit(unit)
+        if unit.name == "outbox.held":
+            held = world.database.read(Select(OUTBOX, where(state="held"), ("outbox_id",)))
+            world.held.update(row["outbox_id"] for row in held)
         await world.point(f"{unit.name}:after")
         await world.pause()
         return receipt
@@ -170,10 +177,15 @@ class SimulatedPlatform:
         self._world = world
 
     def is_idempotent(self, outgoing: OutboxRow) -> bool:
+        if outgoing.reply is not None and outgoing.reply.number:
+            return outgoing.reply.repeatable
         return self._world.idempotent
 
     def serialization_key(self, outgoing: OutboxRow) -> str:
-        return "" if self._world.idempotent else outgoing.bot_id
+        return "" if self.is_idempotent(outgoing) else outgoing.bot_id
+
+    def _is_shown(self, outgoing: OutboxRow) -> bool:
+        return any(shown.outbox_id == outgoing.outbox_id for shown in self._world.shown)
 
     async def wait_until_sendable(self, outgoing: OutboxRow) -> None:
         await self._world.pause()
@@ -183,7 +195,8 @@ class SimulatedPlatform:
     async def send(self, outgoing: OutboxRow) -> SendReceipt:
         world = self._world
         world.tries[outgoing.outbox_id] += 1
-        world.under_way.add(outgoing.outbox_id)
+        if not self.is_idempotent(outgoing):  # others may be sent at the same time
+            world.under_way.add(outgoing.outbox_id)
         world.most_under_way = max(world.most_under_way, len(world.under_way))
         try:
             return await self._take(outgoing)
@@ -194,22 +207,24 @@ class SimulatedPlatform:
         world = self._world
         await world.point("send:before")
         await world.pause()
-        luck = world.dice.random()
-        if luck < 0.05:
+        roll = world.dice.random()
+        if roll < 0.05:
             raise SendRefused("slow down", retry_after=0.5)
-        if not (world.idempotent and any(shown.outbox_id == outgoing.outbox_id for shown in world.shown)):
+        if roll < 0.08 and outgoing.reply is not None and outgoing.reply.number:
+            raise SendRefused("the handle is not valid", handle_rejected=True)
+        if not (self.is_idempotent(outgoing) and self._is_shown(outgoing)):
             world.shown.append(_shown(outgoing))
         await world.point("send:after")
         await world.pause()
-        if luck > 0.97:
+        if roll > 0.97:
             world.lost_answers += 1
             raise OSError("the connection was cut")
         return SendReceipt(f"platform-{len(world.shown)}")
 
     async def find_sent(self, outgoing: OutboxRow) -> SendReceipt | None:
         await self._world.pause()
-        known = any(shown.outbox_id == outgoing.outbox_id for shown in self._world.shown)
-        return SendReceipt("found") if known and self._world.answers_questions else None
+        was_sent = any(shown.outbox_id == outgoing.outbox_id for shown in self._world.shown)
+        return SendReceipt("found") if was_sent and self._world.answers_questions else None
 
 
 class SimulatedTools(ScriptedTools):
@@ -229,4 +244,14 @@ class SimulatedTools(ScriptedTools):
 
 def _shown(outgoing: OutboxRow) -> Shown:
     text: Any = outgoing.message["content"]
-    return Shown(outgoing.outbox_id, outgoing.conversation_id, str(text), outgoing.possibly_repeated)
+    return Shown(outgoing.outbox_id, outgoing.conversation_id, str(text), outgoing.possibly_repeated, outgoing.reply)
+
+
+async def patiently(work: Callable[[], Awaitable[object]]) -> None:
+    """Repeats the call when the disk was full, as a caller would."""
+    while True:
+        try:
+            await work()
+            return
+        except StorageFailed:
+            await asyncio.sleep(0.5)

@@ -24,8 +24,8 @@ def _get_file(world: World, call: Call) -> Payload:
         raise Failed(400, "Bad Request: wrong file_id or the file is temporarily unavailable")
     if file.size > LARGEST_DOWNLOAD:
         raise Failed(400, "Bad Request: file is too big")
-    told = {"file_id": file_id, "file_unique_id": f"unique-{file_id}", "file_size": file.size}
-    return {**told, "file_path": file.path}
+    file_info = {"file_id": file_id, "file_unique_id": f"unique-{file_id}", "file_size": file.size}
+    return {**file_info, "file_path": file.path}
 
 
 def _get_chat(world: World, call: Call) -> Payload:
@@ -41,10 +41,10 @@ def _member_count(world: World, call: Call) -> int:
 def _get_member(world: World, call: Call) -> Payload:
     chat = world.chat(call.params.get("chat_id"))
     user_id = call.params.get("user_id")
-    person = world.people.get(user_id) if isinstance(user_id, int) else None
-    if user_id not in chat.members and person is None:
+    user = world.people.get(user_id) if isinstance(user_id, int) else None
+    if user_id not in chat.members and user is None:
         raise Failed(400, "Bad Request: user not found")
-    return chat.members.get(int(user_id or 0)) or native.member(person or {}, "left")
+    return chat.members.get(int(user_id or 0)) or native.member(user or {}, "left")
 
 
 def _administrators(world: World, call: Call) -> list[Payload]:
@@ -54,13 +54,13 @@ def _administrators(world: World, call: Call) -> list[Payload]:
     return [each for each in chat.members.values() if each["status"] in ("administrator", "creator")]
 
 
-def _leading(what: str, deed: Callable[[World, Chat, Payload], Any]) -> Method:
+def _leading(right: str, operation: Callable[[World, Chat, Payload], Any]) -> Method:
     """Methods that only administrators may use."""
 
     def method(world: World, call: Call) -> Any:
         chat = world.chat(call.params.get("chat_id"))
-        world.check_leading(chat, what)
-        result = deed(world, chat, call.params)
+        world.check_leading(chat, right)
+        result = operation(world, chat, call.params)
         return True if result is None else result
 
     return method
@@ -112,10 +112,10 @@ def _pin(world: World, chat: Chat, params: Payload) -> None:
 
 
 def _unpin(world: World, chat: Chat, params: Payload) -> None:
-    named = params.get("message_id") or (chat.pinned[-1] if chat.pinned else 0)
-    if named not in chat.pinned:
+    message_id = params.get("message_id") or (chat.pinned[-1] if chat.pinned else 0)
+    if message_id not in chat.pinned:
         raise Failed(400, "Bad Request: message to unpin not found")
-    chat.pinned.remove(named)
+    chat.pinned.remove(message_id)
 
 
 def _unpin_all(world: World, chat: Chat, params: Payload) -> None:
@@ -123,9 +123,9 @@ def _unpin_all(world: World, chat: Chat, params: Payload) -> None:
 
 
 def _invite(world: World, chat: Chat, params: Payload) -> Payload:
-    told = {"invite_link": f"https://t.me/+{world.number()}", "creator": world.bot, "is_primary": False}
+    link = {"invite_link": f"https://t.me/+{world.number()}", "creator": world.bot, "is_primary": False}
     joins = bool(params.get("creates_join_request"))
-    return {**told, "creates_join_request": joins, "is_revoked": False, "name": params.get("name") or ""}
+    return {**link, "creates_join_request": joins, "is_revoked": False, "name": params.get("name") or ""}
 
 
 def _leave(world: World, call: Call) -> bool:

@@ -13,5 +13,5 @@ class Failed(Exception):
         self.parameters = parameters
 
     def answer(self) -> dict[str, Any]:
-        more = {"parameters": self.parameters} if self.parameters else {}
-        return {"ok": False, "error_code": self.code, "description": self.description, **more}
+        extra_fields = {"parameters": self.parameters} if self.parameters else {}
+        return {"ok": False, "error_code": self.code, "description": self.description, **extra_fields}

@@ -49,12 +49,12 @@ def _target(world: World, call: Call) -> tuple[Chat, Payload]:
         if topic not in chat.topics:
             raise Failed(400, "Bad Request: message thread not found")
         common |= {"message_thread_id": topic, "is_topic_message": True}
-    answered = params.get("reply_parameters") or {}
-    if answered:
-        found = chat.messages.get(int(answered.get("message_id") or 0))
-        if found is None and not answered.get("allow_sending_without_reply"):
+    reply_parameters = params.get("reply_parameters") or {}
+    if reply_parameters:
+        replied = chat.messages.get(int(reply_parameters.get("message_id") or 0))
+        if replied is None and not reply_parameters.get("allow_sending_without_reply"):
             raise Failed(400, "Bad Request: message to be replied not found")
-        common |= {"reply_to_message": found} if found else {}
+        common |= {"reply_to_message": replied} if replied else {}
     if params.get("reply_markup"):
         common["reply_markup"] = _markup(params["reply_markup"])
     return chat, common
@@ -89,8 +89,8 @@ def _caption(params: Payload) -> Payload:
     caption, entities = formatted(params, "caption")
     if not caption:
         return {}
-    above = {"show_caption_above_media": True} if params.get("show_caption_above_media") else {}
-    return {"caption": caption, **({"caption_entities": entities} if entities else {}), **above}
+    position_fields = {"show_caption_above_media": True} if params.get("show_caption_above_media") else {}
+    return {"caption": caption, **({"caption_entities": entities} if entities else {}), **position_fields}
 
 
 def _medium(world: World, call: Call, kind: str, params: Payload, name: str = "") -> Payload:
@@ -99,33 +99,33 @@ def _medium(world: World, call: Call, kind: str, params: Payload, name: str = ""
         raise Failed(413, "Request Entity Too Large")
     if kind == "photo" and len(data) > LARGEST_PHOTO:
         raise Failed(400, "Bad Request: file is too big for a photo")
-    told = params.get(name or kind)
-    file_id = told if told in world.files else world.add_file(data, filename)
-    about: Payload = {"file_id": file_id, "file_unique_id": f"unique-{file_id}", "file_size": len(data)}
+    source = params.get(name or kind)
+    file_id = source if source in world.files else world.add_file(data, filename)
+    file_fields: Payload = {"file_id": file_id, "file_unique_id": f"unique-{file_id}", "file_size": len(data)}
     if kind == "photo":
-        return {kind: [{**about, "width": 100, "height": 100}]}
+        return {kind: [{**file_fields, "width": 100, "height": 100}]}
     if kind in ("video", "animation"):
-        about |= {"width": 100, "height": 100, "duration": int(params.get("duration") or 0)}
+        file_fields |= {"width": 100, "height": 100, "duration": int(params.get("duration") or 0)}
     if kind in ("voice", "audio"):
-        about |= {"duration": int(params.get("duration") or 0)}
+        file_fields |= {"duration": int(params.get("duration") or 0)}
     if kind == "sticker":
-        about |= {"width": 512, "height": 512, "type": "regular", "is_animated": False, "is_video": False}
-    return {kind: {**about, **({"file_name": filename} if kind in ("document", "video", "audio") else {})}}
+        file_fields |= {"width": 512, "height": 512, "type": "regular", "is_animated": False, "is_video": False}
+    return {kind: {**file_fields, **({"file_name": filename} if kind in ("document", "video", "audio") else {})}}
 
 
-def _bytes(world: World, call: Call, told: Any, name: str) -> tuple[str, bytes]:
+def _bytes(world: World, call: Call, source: Any, name: str) -> tuple[str, bytes]:
     if name in call.uploads:
         return call.uploads[name]
-    if isinstance(told, str) and told.removeprefix("attach://") in call.uploads:
-        return call.uploads[told.removeprefix("attach://")]
-    if isinstance(told, str) and told.startswith(("http://", "https://")):
-        if told not in world.web:
+    if isinstance(source, str) and source.removeprefix("attach://") in call.uploads:
+        return call.uploads[source.removeprefix("attach://")]
+    if isinstance(source, str) and source.startswith(("http://", "https://")):
+        if source not in world.web:
             raise Failed(400, "Bad Request: failed to get HTTP URL content")
-        return told.rpartition("/")[2], world.web[told]
-    known = world.files.get(told) if isinstance(told, str) else None
-    if known is None:
+        return source.rpartition("/")[2], world.web[source]
+    existing = world.files.get(source) if isinstance(source, str) else None
+    if existing is None:
         raise Failed(400, "Bad Request: wrong file identifier/HTTP URL specified")
-    return known.path.rpartition("_")[2], known.data
+    return existing.path.rpartition("_")[2], existing.data
 
 
 def _send_media_group(world: World, call: Call) -> list[Payload]:

@@ -33,8 +33,8 @@ def member(person: Payload, status: str = "member", **fields: Any) -> Payload:
 
 def changed(chat: Payload, actor: Payload, old: Payload, new: Payload, **fields: Any) -> Payload:
     """Returns the content of `chat_member` and `my_chat_member`."""
-    told = {"chat": chat, "from": actor, "date": now(), "old_chat_member": old, "new_chat_member": new}
-    return {**told, **fields}
+    update = {"chat": chat, "from": actor, "date": now(), "old_chat_member": old, "new_chat_member": new}
+    return {**update, **fields}
 
 
 def now() -> int:

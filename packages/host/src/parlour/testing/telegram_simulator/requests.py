@@ -30,10 +30,10 @@ async def read(request: web.Request) -> Call:
     call = Call(request.match_info["method"])
     call.params.update({name: _value(name, value) for name, value in request.query.items()})
     if request.content_type == "application/json":
-        told = await request.json()
-        if not isinstance(told, dict):
+        body = await request.json()
+        if not isinstance(body, dict):
             raise Failed(400, "Bad Request: the body must be an object")
-        call.params.update(told)
+        call.params.update(body)
         return call
     for name, value in (await request.post()).items():
         if isinstance(value, web.FileField):

@@ -26,51 +26,51 @@ def units(text: str) -> int:
 
 def formatted(params: Payload, name: str = "text") -> Formatted:
     """Returns the text and its entities. Raises Failed with Telegram's text."""
-    text, given = params.get(name, ""), params.get("entities" if name == "text" else "caption_entities") or []
+    text, given_entities = params.get(name, ""), params.get("entities" if name == "text" else "caption_entities") or []
     if not isinstance(text, str):
         raise Failed(400, f"Bad Request: {name} must be a string")
     mode = str(params.get("parse_mode") or "").lower()
     if mode == "html":
-        text, given = _html(text)
+        text, given_entities = _html(text)
     elif mode.startswith("markdown"):
-        text, given = _markdown(text)
-    text, entities = _trimmed(text, [_checked(each, units(text)) for each in given])
+        text, given_entities = _markdown(text)
+    text, entities = _trimmed(text, [_checked(each, units(text)) for each in given_entities])
     longest = LONGEST_TEXT if name == "text" else LONGEST_CAPTION
     if units(text) > longest:
         raise Failed(400, f"Bad Request: message {'' if name == 'text' else 'caption '}is too long")
-    return text, sorted([*entities, *_found(text, entities)], key=lambda each: each["offset"])
+    return text, sorted([*entities, *_detected(text, entities)], key=lambda each: each["offset"])
 
 
-def _checked(entity: Any, most: int) -> Payload:
-    good = isinstance(entity, dict) and all(isinstance(entity.get(name), int) for name in ("offset", "length"))
-    if not good or entity["offset"] < 0 or entity["length"] < 1 or entity["offset"] + entity["length"] > most:
+def _checked(entity: Any, length: int) -> Payload:
+    is_valid = isinstance(entity, dict) and all(isinstance(entity.get(name), int) for name in ("offset", "length"))
+    if not is_valid or entity["offset"] < 0 or entity["length"] < 1 or entity["offset"] + entity["length"] > length:
         raise Failed(400, "Bad Request: can't parse entities: an entity is out of the text's bounds")
     return dict(entity)
 
 
 def _trimmed(text: str, entities: list[Payload]) -> Formatted:
     shorter = text.lstrip()
-    cut = units(text) - units(shorter)
+    removed = units(text) - units(shorter)
     shorter = shorter.rstrip()
-    most = units(shorter)
-    moved = [(max(0, each["offset"] - cut), each["offset"] - cut + each["length"], each) for each in entities]
-    within = [(start, min(end, most), each) for start, end, each in moved]
-    kept = [{**each, "offset": start, "length": end - start} for start, end, each in within if start < end]
-    return shorter, kept
+    length = units(shorter)
+    shifted = [(max(0, each["offset"] - removed), each["offset"] - removed + each["length"], each) for each in entities]
+    bounded = [(start, min(end, length), each) for start, end, each in shifted]
+    remaining = [{**each, "offset": start, "length": end - start} for start, end, each in bounded if start < end]
+    return shorter, remaining
 
 
-def _found(text: str, entities: list[Payload]) -> list[Payload]:
+def _detected(text: str, entities: list[Payload]) -> list[Payload]:
     """Returns mentions and commands, which Telegram finds by itself outside of code."""
-    found = [("mention", match) for match in _MENTION.finditer(text)]
-    found += [("bot_command", match) for match in _COMMAND.finditer(text)]
-    places = [
-        {"type": kind, "offset": units(text[: match.start()]), "length": units(match[0])} for kind, match in found
+    matches = [("mention", match) for match in _MENTION.finditer(text)]
+    matches += [("bot_command", match) for match in _COMMAND.finditer(text)]
+    spans = [
+        {"type": kind, "offset": units(text[: match.start()]), "length": units(match[0])} for kind, match in matches
     ]
-    return [place for place in places if not any(_within(place, each) for each in entities)]
+    return [span for span in spans if not any(_within(span, each) for each in entities)]
 
 
-def _within(place: Payload, other: Payload) -> bool:
-    return bool(other["offset"] <= place["offset"] < other["offset"] + other["length"])
+def _within(inner: Payload, outer: Payload) -> bool:
+    return bool(outer["offset"] <= inner["offset"] < outer["offset"] + outer["length"])
 
 
 def _html(text: str) -> Formatted:
@@ -100,9 +100,11 @@ class _Html(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if not self.open or self.open[-1][0] != tag:
             raise Failed(400, f'Bad Request: can\'t parse entities: Unexpected end tag "{tag}"')
-        name, start, more = self.open.pop()
+        name, start, attributes = self.open.pop()
         if units(self.text) > start:
-            self.entities.append({"type": _TAGS[name], "offset": start, "length": units(self.text) - start, **more})
+            self.entities.append(
+                {"type": _TAGS[name], "offset": start, "length": units(self.text) - start, **attributes}
+            )
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -110,24 +112,24 @@ class _Html(HTMLParser):
 
 def _markdown(text: str) -> Formatted:
     """Parses the marks of single characters; reserved characters must be escaped."""
-    told, entities, opened, at = "", list[Payload](), list[tuple[str, int]](), 0
-    while at < len(text):
-        sign = text[at]
-        if sign == "\\" and at + 1 < len(text):
-            told += text[at + 1]
-            at += 2
+    plain_text, entities, open_marks, index = "", list[Payload](), list[tuple[str, int]](), 0
+    while index < len(text):
+        sign = text[index]
+        if sign == "\\" and index + 1 < len(text):
+            plain_text += text[index + 1]
+            index += 2
             continue
-        if sign in _MARKS and opened and opened[-1][0] == sign:
-            _, start = opened.pop()
-            entities.append({"type": _MARKS[sign], "offset": start, "length": units(told) - start})
+        if sign in _MARKS and open_marks and open_marks[-1][0] == sign:
+            _, start = open_marks.pop()
+            entities.append({"type": _MARKS[sign], "offset": start, "length": units(plain_text) - start})
         elif sign in _MARKS:
-            opened.append((sign, units(told)))
+            open_marks.append((sign, units(plain_text)))
         elif sign in _RESERVED:
             reason = f"Character '{sign}' is reserved and must be escaped with the preceding '\\'"
             raise Failed(400, f"Bad Request: can't parse entities: {reason}")
         else:
-            told += sign
-        at += 1
-    if opened:
+            plain_text += sign
+        index += 1
+    if open_marks:
         raise Failed(400, "Bad Request: can't parse entities: Can't find end of the entity")
-    return told, entities
+    return plain_text, entities

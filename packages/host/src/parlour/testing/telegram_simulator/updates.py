@@ -29,7 +29,7 @@ class Updates:
         self.deliveries = 0
         """Number of webhook calls."""
         self.polls = 0
-        self._again: list[Payload] = []
+        self._repeated: list[Payload] = []
         self._allowed: list[str] = []
         self._numbers = itertools.count(first)
         self._changed = asyncio.Condition()
@@ -38,17 +38,17 @@ class Updates:
 
     async def put(self, update: Payload) -> Payload:
         """Adds an update and gives it a number unless it has one."""
-        told = {"update_id": next(self._numbers), **update}
-        self.reported.append(told)
-        kind = next((name for name in told if name != "update_id"), "")
+        numbered = {"update_id": next(self._numbers), **update}
+        self.reported.append(numbered)
+        kind = next((name for name in numbered if name != "update_id"), "")
         if kind in self._allowed if self._allowed else kind not in OPT_IN:
-            self.waiting.append(told)
+            self.waiting.append(numbered)
             await self.notify()
-        return told
+        return numbered
 
     async def repeat(self, update: Payload) -> None:
         """Delivers an update once more, even if it was confirmed."""
-        (self.waiting if self.webhook else self._again).append(update)
+        (self.waiting if self.webhook else self._repeated).append(update)
         await self.notify()
 
     async def poll(self, params: Payload) -> list[Payload]:
@@ -59,17 +59,17 @@ class Updates:
         if self.webhook:
             raise Failed(409, WEBHOOK_ACTIVE)
         self._poll += 1
-        own = self._poll
+        own_poll = self._poll
         await self.notify()
         self._allow(params)
         self._confirm(params.get("offset") or 0)
         with suppress(TimeoutError):
             async with asyncio.timeout(params.get("timeout") or 0.001), self._changed:
-                await self._changed.wait_for(lambda: bool(self.waiting or self._again) or self._poll != own)
-        if self._poll != own:
+                await self._changed.wait_for(lambda: bool(self.waiting or self._repeated) or self._poll != own_poll)
+        if self._poll != own_poll:
             raise Failed(409, OTHER_POLL)
-        again, self._again = self._again, []
-        return [*again, *self.waiting[: params.get("limit") or MOST]]
+        repeated, self._repeated = self._repeated, []
+        return [*repeated, *self.waiting[: params.get("limit") or MOST]]
 
     async def set_webhook(self, params: Payload, local: bool) -> bool:
         url = str(params.get("url") or "")
@@ -87,8 +87,8 @@ class Updates:
         return True
 
     def webhook_info(self) -> Payload:
-        told = {"url": self.webhook.get("url", ""), "has_custom_certificate": False}
-        return {**told, "pending_update_count": len(self.waiting), **self._error}
+        info = {"url": self.webhook.get("url", ""), "has_custom_certificate": False}
+        return {**info, "pending_update_count": len(self.waiting), **self._error}
 
     async def call_webhook(self) -> None:
         """Calls the webhook while the server runs: one update after the other, each until it is accepted."""
@@ -110,10 +110,10 @@ class Updates:
                 status = response.status
         except (ClientError, TimeoutError, OSError):
             status = 0
-        good = 200 <= status < 300
-        words = f"Wrong response from the webhook: {status}" if status else "Connection refused"
-        self._error = {} if good else {"last_error_date": now(), "last_error_message": words}
-        return good
+        is_delivered = 200 <= status < 300
+        message = f"Wrong response from the webhook: {status}" if status else "Connection refused"
+        self._error = {} if is_delivered else {"last_error_date": now(), "last_error_message": message}
+        return is_delivered
 
     def _allow(self, params: Payload) -> None:
         allowed: Any = params.get("allowed_updates")

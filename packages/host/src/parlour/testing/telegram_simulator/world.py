@@ -101,8 +101,8 @@ class World:
         return chat
 
     def add_member(self, chat_id: int, user_id: int, status: str = "member", **fields: object) -> Payload:
-        person = self.bot if user_id == self.bot_id else self.person(user_id)
-        member = self.chats[chat_id].members[user_id] = native.member(person, status, **fields)
+        user = self.bot if user_id == self.bot_id else self.person(user_id)
+        member = self.chats[chat_id].members[user_id] = native.member(user, status, **fields)
         return member
 
     def add_file(self, data: bytes, name: str = "file.bin", file_id: str = "", size: int | None = None) -> str:
@@ -122,13 +122,15 @@ class World:
         """Raises Failed with Telegram's text if the bot can't use the chat."""
         if isinstance(chat_id, str) and chat_id.lstrip("-").isdecimal():
             chat_id = int(chat_id)
-        named = [each for each in self.chats.values() if each.about.get("username") == str(chat_id).removeprefix("@")]
-        chat = self.chats.get(chat_id) if isinstance(chat_id, int) else next(iter(named), None)
+        by_username = [
+            each for each in self.chats.values() if each.about.get("username") == str(chat_id).removeprefix("@")
+        ]
+        chat = self.chats.get(chat_id) if isinstance(chat_id, int) else next(iter(by_username), None)
         if chat is None:
             raise Failed(400, "Bad Request: chat not found")
         if chat.moved_to:
-            words = "Bad Request: group chat was upgraded to a supergroup chat"
-            raise Failed(400, words, {"migrate_to_chat_id": chat.moved_to})
+            description = "Bad Request: group chat was upgraded to a supergroup chat"
+            raise Failed(400, description, {"migrate_to_chat_id": chat.moved_to})
         if writing:
             self._check_writing(chat)
         return chat
@@ -138,23 +140,23 @@ class World:
             raise Failed(403, "Forbidden: bot was blocked by the user")
         if chat.about["type"] == "private":
             return
-        own = chat.members.get(self.bot_id, {}).get("status", "left")
-        if own == "kicked":
+        bot_status = chat.members.get(self.bot_id, {}).get("status", "left")
+        if bot_status == "kicked":
             raise Failed(403, "Forbidden: bot was kicked from the supergroup chat")
-        if own == "left":
+        if bot_status == "left":
             raise Failed(403, "Forbidden: bot is not a member of the supergroup chat")
-        if own == "restricted" and not chat.members[self.bot_id].get("can_send_messages"):
+        if bot_status == "restricted" and not chat.members[self.bot_id].get("can_send_messages"):
             raise Failed(400, "Bad Request: not enough rights to send text messages to the chat")
 
-    def check_leading(self, chat: Chat, what: str) -> None:
+    def check_leading(self, chat: Chat, right: str) -> None:
         if chat.members.get(self.bot_id, {}).get("status") not in ("administrator", "creator"):
-            raise Failed(400, f"Bad Request: not enough rights to {what}")
+            raise Failed(400, f"Bad Request: not enough rights to {right}")
 
     def message(self, chat: Chat, message_id: object, what: str) -> Payload:
-        found = chat.messages.get(message_id) if isinstance(message_id, int) else None
-        if found is None:
+        existing = chat.messages.get(message_id) if isinstance(message_id, int) else None
+        if existing is None:
             raise Failed(400, f"Bad Request: message to {what} not found")
-        return found
+        return existing
 
     def show(self, chat: Chat, content: Payload) -> Payload:
         """Creates a message of the bot."""
@@ -166,9 +168,9 @@ class World:
             **content,
         }
         chat.messages[message["message_id"]] = message
-        shown = Shown(chat.id, message)
-        shown.versions.append(shown.text)
-        self.sent.append(shown)
+        record = Shown(chat.id, message)
+        record.versions.append(record.text)
+        self.sent.append(record)
         return message
 
     def shown(self, chat_id: int, message_id: int) -> Shown:

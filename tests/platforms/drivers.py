@@ -1,0 +1,26 @@
+"""Lists the platforms of the shared adapter suite. A platform joins with a driver here, and with nothing else."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from parlour.testing.adapter_suite import PlatformDriver
+from tests.platforms.matrix.driver import MatrixDriver
+from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
+from tests.platforms.telegram.driver import TelegramDriver
+
+
+@dataclass(frozen=True)
+class SuitePlatform:
+    """The drivers of one platform: one for all rows, and one for each other mode, for the rows without a Host."""
+
+    driver: type[PlatformDriver]
+    other_modes: Mapping[str, type[PlatformDriver]] = field(default_factory=dict)
+    server_fixture: str = ""
+    """The fixture of the real server that the driver takes, if it has no simulator."""
+
+
+PLATFORMS: Mapping[str, SuitePlatform] = {
+    "matrix": SuitePlatform(MatrixDriver, server_fixture="home"),
+    "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),
+    "telegram": SuitePlatform(TelegramDriver),
+}
