@@ -1,4 +1,4 @@
-"""The core's tests run on virtual time: a sleep costs nothing, and what waits for nothing fails at once."""
+"""The core's tests run on virtual time: a sleep takes no time, and a wait that can never end fails at once."""
 
 import asyncio
 import random
@@ -10,7 +10,7 @@ from parlour.testing.simulation.loop import SeededLoop
 
 
 class InOrder(random.Random):
-    """A die that leaves ready callbacks in the order they became ready, as a real loop does."""
+    """A random generator that keeps ready callbacks in order, as a real loop does."""
 
     def random(self) -> float:
         return 1.0
@@ -27,7 +27,7 @@ def pytest_asyncio_loop_factories(
 
 
 @pytest.fixture(autouse=True)
-async def no_task_fails_unseen() -> AsyncIterator[None]:
+async def fail_on_task_exceptions() -> AsyncIterator[None]:
     yield
     loop = asyncio.get_running_loop()
     assert getattr(loop, "failures", []) == []

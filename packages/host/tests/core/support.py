@@ -1,4 +1,4 @@
-"""What the core's tests share: fakes that are driven by hand, and a core wired to them on virtual time."""
+"""Shared helpers of the core tests: controllable fakes, and a core wired to them on virtual time."""
 
 import asyncio
 from collections import deque
@@ -12,13 +12,14 @@ from parlour.app.core_ports import CorePorts
 from parlour.core.config.routes import Route
 from parlour.core.encoding import loads
 from parlour.core.ingest.acceptance import IngestResult
-from parlour.core.journal import Receipt, Row, Select, StorageFailed, Table, Unit, where
+from parlour.core.jobs.job import OPEN_STATES
+from parlour.core.journal import PreparedCallback, Receipt, Row, Select, StorageFailed, Table, Unit, where
 from parlour.core.model.agent import Agent
 from parlour.core.model.event import EventContext, EventEnvelope, Participant, RecordedEvent
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import PluginDisconnected, PluginUnavailable, SendReceipt
 from parlour.core.runs.session import QueuedEvent
-from parlour.core.store.tables import RUN_EVENTS
+from parlour.core.store.tables import JOBS, RUN_EVENTS
 from parlour.core.system import make_uuid7
 from parlour.testing import MemoryDatabase, MemoryJournal, MemoryObjects
 
@@ -39,7 +40,7 @@ DISCOVERY = {
 
 
 class LoopClock:
-    """Goes with the loop's virtual time, and jumps with `jump`."""
+    """A clock that follows the loop's virtual time, shifted by `jump`."""
 
     def now(self) -> int:
         loop = asyncio.get_running_loop()
@@ -47,7 +48,7 @@ class LoopClock:
 
 
 def jump(seconds: float) -> None:
-    """Sets the clock of all Hosts of this test forward or back; the loop's own time goes on as before."""
+    """Sets the clock of all Hosts of this test forward or back; the loop's own time is unchanged."""
     loop = asyncio.get_running_loop()
     vars(loop)["clock_ahead"] = vars(loop).get("clock_ahead", 0.0) + seconds
 
@@ -62,7 +63,7 @@ class CountedIds:
 
 
 class BreakableJournal(MemoryJournal):
-    """Remembers the names of its units; fails those it was told to fail; a dead one reaches nothing."""
+    """A journal that records unit names and fails on request; a dead one reaches nothing."""
 
     def __init__(self, database: MemoryDatabase | None = None) -> None:
         super().__init__(database)
@@ -70,23 +71,23 @@ class BreakableJournal(MemoryJournal):
         self.broken: dict[str, int] = {}
         """How often units of that name (or reads: `read`) will fail."""
         self.unsure: dict[str, int] = {}
-        """How often units of that name will happen and be said to fail."""
+        """How often units of that name are committed and reported as failed."""
         self.dead = False
 
-    async def commit(self, unit: Unit) -> Receipt:
-        self._trouble(unit.name)
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
+        self._fail_if_requested(unit.name)
         self.units.append(unit.name)
-        receipt = await super().commit(unit)
+        receipt = await super().commit(unit, on_prepared)
         if self.unsure.get(unit.name, 0):
             self.unsure[unit.name] -= 1
-            raise StorageFailed("storage_uncertain", "nobody knows whether it was kept")
+            raise StorageFailed("storage_uncertain", "the outcome of the commit is unknown")
         return receipt
 
     async def read(self, query: Select) -> list[Row]:
-        self._trouble("read")
+        self._fail_if_requested("read")
         return await super().read(query)
 
-    def _trouble(self, name: str) -> None:
+    def _fail_if_requested(self, name: str) -> None:
         if self.dead:
             raise asyncio.CancelledError
         if self.broken.get(name, 0):
@@ -95,7 +96,7 @@ class BreakableJournal(MemoryJournal):
 
 
 class PuppetRun:
-    """One run's stream, fed by the test."""
+    """The result stream of one run, controlled by the test."""
 
     def __init__(self, request: dict[str, Any]) -> None:
         self.request = request
@@ -122,10 +123,10 @@ class PuppetRun:
         return self.result("run.completed", {"finish_reason": reason})
 
     def failed(self, code: str = "puppet.failed", retryable: bool = False) -> dict[str, Any]:
-        return self.result("run.failed", {"code": code, "error": "as told", "retryable": retryable})
+        return self.result("run.failed", {"code": code, "error": "requested failure", "retryable": retryable})
 
     def send(self, *results: Any) -> None:
-        """One batch."""
+        """Sends results as one batch."""
         self._batches.append(list(results))
         self._wake.set()
 
@@ -159,7 +160,7 @@ class PuppetRun:
 
 
 class PuppetPlugins:
-    """A plugin whose runs wait for the test, or answer by themselves with what they were told."""
+    """A plugin whose runs wait for the test, or echo their input."""
 
     def __init__(self, echo: bool = False) -> None:
         self.echo = echo
@@ -180,20 +181,20 @@ class PuppetPlugins:
         raise PluginUnavailable("the puppet only runs")
 
     async def next_run(self) -> PuppetRun:
-        """The next one that nobody has asked for."""
+        """Waits for the next run that was not returned before."""
         await until(lambda: len(self.runs) > self._taken)
         self._taken += 1
         return self.runs[self._taken - 1]
 
 
 class PlatformSurface:
-    """A chat platform: each send takes the next of what was prepared (an exception is raised), then all is well."""
+    """A chat platform: each send uses the next prepared behaviour; without any it succeeds."""
 
     def __init__(self, idempotent: bool = False, finds: SendReceipt | None = None) -> None:
         self.idempotent = idempotent
         self.finds = finds
         self.prepared: deque[Exception | float] = deque()
-        """An exception is raised, a number is how long the answer takes; when there are none, it answers at once."""
+        """An exception is raised; a number is the delay of the answer in seconds."""
         self.tries: list[OutboxRow] = []
         self.asked: list[OutboxRow] = []
 
@@ -226,7 +227,7 @@ class PlatformSurface:
 
 
 class World:
-    """A core on fakes."""
+    """A core with fakes for its ports."""
 
     def __init__(
         self,
@@ -261,16 +262,16 @@ class World:
         return world
 
     def die(self) -> None:
-        """The Host's process is gone: what it was doing reaches nothing any more."""
+        """Kills the Host: its tasks are cancelled and its journal accepts nothing."""
         self.journal.dead = True
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
-        # some wait for ever for what died with them; kept with their loop, they are not collected under the test
+        # some of them never end; keeping them with their loop prevents their collection during the test
         vars(asyncio.get_running_loop()).setdefault("ghosts", []).extend(tasks)
 
     async def restart(self, discovery: dict[str, Any] = DISCOVERY, **ports: Any) -> "World":
-        """The next life on the same database, which has taken up what it found."""
+        """Starts a new Host on the same database and recovers its state."""
         if not self.journal.dead:
             self.die()
         plugins = PuppetPlugins(self.plugins.echo)
@@ -286,15 +287,19 @@ class World:
         return await self.core.gateway.ingest(message(text, **fields))
 
     async def rest(self) -> None:
-        """Until no lane has work and no platform row waits."""
+        """Waits until no lane has work and no platform row is pending."""
         await until(lambda: not len(self.core.lanes) and not self.core.outbox._drains)
 
     def rows(self, table: Table, **values: Any) -> list[Row]:
         rows = self.journal.database.read(Select(table, where(**values)))
         return sorted(rows, key=lambda row: [row[name] for name in table.key])
 
+    def open_jobs(self) -> list[Row]:
+        """Returns the jobs that are not finished."""
+        return [row for row in self.rows(JOBS) if row["state"] in OPEN_STATES]
+
     def facts(self, run_id: str) -> list[tuple[str, Any]]:
-        """Of the ledger, in order."""
+        """Returns the ledger events of a run in order."""
         return [(row["type"], loads(row["data"])) for row in self.rows(RUN_EVENTS, run_id=run_id)]
 
     async def call(self, run: PuppetRun, action: str, plugin: str = PLUGIN, **arguments: Any) -> dict[str, Any]:
@@ -322,7 +327,7 @@ def message(
     surface: str = "webui",
     **fields: Any,
 ) -> EventEnvelope:
-    """On a Host-owned surface the caller names the agent; on the platform the bot's routes decide."""
+    """Builds a message: with a named agent on the Host's own surfaces, with a bot on the platform."""
     identity = event_id or f"event-{next(_counter)}"
     direct = surface != "platform"
     origin = {"agent_id": "agent", "principal": "key:1"} if direct else {"bot_id": "bot"}
@@ -337,38 +342,38 @@ def message(
     return EventEnvelope(event_id=identity, chat=chat, surface=surface, **{**defaults, **fields})
 
 
-def recorded(seq: int = 1, conversation_id: str = "conversation", **fields: Any) -> RecordedEvent:
+def make_recorded_event(seq: int = 1, conversation_id: str = "conversation", **fields: Any) -> RecordedEvent:
     return RecordedEvent(seq, conversation_id, EPOCH, message(**fields))
 
 
 def entry(seq: int = 1, lane: str = "lane", **fields: Any) -> QueuedEvent:
-    return QueuedEvent(recorded(seq, lane, **fields))
+    return QueuedEvent(make_recorded_event(seq, lane, **fields))
 
 
 async def until(holds: Any, seconds: float = 100_000) -> None:
-    """Waits on virtual time; whatever does not come about within it fails."""
+    """Waits on virtual time for a condition and fails after a time limit."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     pause = 0.001
     while not holds():
-        assert loop.time() < end, "it never came about"
+        assert loop.time() < end, "the condition was never met"
         await asyncio.sleep(pause)
         pause = min(pause * 1.5, 60)
 
 
 async def settle(turns: int = 50) -> None:
-    """Lets everything that is ready happen, without time passing."""
+    """Runs all ready callbacks without passing time."""
     for _ in range(turns):
         await asyncio.sleep(0)
 
 
 def slow_disk(world: World, monkeypatch: pytest.MonkeyPatch, done: list[str]) -> None:
-    """Commits take their time; it is noted when they are handed over and when they are durable."""
+    """Makes commits slow and records when they start and when they are durable."""
     commit = world.journal.commit
 
-    async def committing(unit: Unit) -> Receipt:
+    async def committing(unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         done.append(unit.name)
-        receipt = await commit(unit)
+        receipt = await commit(unit, on_prepared)
         for _ in range(10):
             await asyncio.sleep(0)
         done.append(f"{unit.name} is durable")

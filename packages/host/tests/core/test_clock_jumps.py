@@ -1,4 +1,4 @@
-"""A clock that jumps deletes nothing, stops nothing for good and prolongs nothing."""
+"""A jump of the clock deletes nothing, stops nothing permanently and extends nothing."""
 
 import asyncio
 import logging
@@ -18,24 +18,24 @@ from parlour.core.store.tables import AUDIT, BUDGET_USES, EVENTS, LOGINS, TRANSC
 from parlour.testing.scripted import Reply, ScriptedModels
 from parlour_sdk.protocol.usage import Usage
 
-from .approvals.support import ASK, BOSS, Group
-from .providers.granted import ASK as ASK_MODEL
-from .providers.granted import running
-from .providers.granted import world as model_world
+from .approvals.approval_support import ASK, BOSS, Group
+from .models.model_support import ASK as ASK_MODEL
+from .models.model_support import start_run
+from .models.model_support import world as model_world
 from .support import EPOCH, World, jump, make_agent
 
 HOUR = 3600.0
 DAY = 24 * HOUR
-FAR = 400 * DAY
-BOTH_WAYS = pytest.mark.parametrize("distance", [FAR, -FAR], ids=["ahead", "back"])
+FOUR_HUNDRED_DAYS = 400 * DAY
+BOTH_DIRECTIONS = pytest.mark.parametrize("distance", [FOUR_HUNDRED_DAYS, -FOUR_HUNDRED_DAYS], ids=["ahead", "back"])
 
 
-def kept(world: World) -> list[int]:
+def row_counts(world: World) -> list[int]:
     return [len(world.rows(table)) for table in (EVENTS, TRANSCRIPT)]
 
 
 async def clean(world: World, seconds: float, **days: float) -> None:
-    """Lets retention work for so long, as a Host that runs for this time."""
+    """Runs retention for this time."""
     cleaner = Retention(world.journal, world.core.artifacts, world.clock, RetentionPeriods(**days))
     try:
         async with asyncio.timeout(seconds):
@@ -51,13 +51,13 @@ async def with_a_message() -> World:
     return world
 
 
-@BOTH_WAYS
-@pytest.mark.parametrize("noted", [True, False], ids=["this release", "a database of an earlier release"])
-async def test_a_start_with_another_date_deletes_nothing_and_warns(
-    distance: float, noted: bool, caplog: pytest.LogCaptureFixture
+@BOTH_DIRECTIONS
+@pytest.mark.parametrize("with_note", [True, False], ids=["this release", "a database of an earlier release"])
+async def test_start_with_another_date_deletes_nothing_and_warns(
+    distance: float, with_note: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     world = await with_a_message()
-    if noted:
+    if with_note:
         await clean(world, HOUR)
     jump(distance)
     world = await world.restart()
@@ -65,67 +65,67 @@ async def test_a_start_with_another_date_deletes_nothing_and_warns(
     with caplog.at_level(logging.WARNING):
         await clean(world, 23 * HOUR)
 
-    assert kept(world) == [1, 2]
+    assert row_counts(world) == [1, 2]
     direction = "ahead of" if distance > 0 else "behind"
     assert f"the clock is 400.0 days {direction} the time this Host last knew" in caplog.text
 
 
-@BOTH_WAYS
-async def test_a_clock_that_jumps_while_the_host_runs_deletes_nothing(distance: float) -> None:
+@BOTH_DIRECTIONS
+async def test_clock_jump_at_run_time_deletes_nothing(distance: float) -> None:
     world = await with_a_message()
     serving = asyncio.create_task(clean(world, 40 * HOUR))
     await asyncio.sleep(2 * HOUR)
     jump(distance)
     await asyncio.sleep(23 * HOUR)
-    assert kept(world) == [1, 2]
+    assert row_counts(world) == [1, 2]
     note = await read_note(world.journal)
     assert note is not None
     assert note.is_held(world.clock.now())
     await serving
 
 
-async def test_a_restart_does_not_end_the_hold() -> None:
+async def test_restart_does_not_end_the_hold() -> None:
     world = await with_a_message()
     await clean(world, HOUR)
-    jump(FAR)
+    jump(FOUR_HUNDRED_DAYS)
     for _ in range(5):
         world = await world.restart()
         await clean(world, 4 * HOUR)
-    assert kept(world) == [1, 2]
+    assert row_counts(world) == [1, 2]
 
 
-async def test_a_clock_that_is_set_right_again_has_cost_nothing() -> None:
+async def test_corrected_clock_has_deleted_nothing() -> None:
     world = await with_a_message()
     await clean(world, HOUR)
-    jump(FAR)
+    jump(FOUR_HUNDRED_DAYS)
     world = await world.restart()
     await clean(world, 20 * HOUR)
-    jump(-FAR)
+    jump(-FOUR_HUNDRED_DAYS)
     world = await world.restart()
     await clean(world, 3 * DAY)
-    assert kept(world) == [1, 2]
+    assert row_counts(world) == [1, 2]
 
 
-async def test_the_clean_up_goes_on_a_day_after_a_host_that_was_off() -> None:
+async def test_retention_resumes_a_day_after_a_long_stop() -> None:
     world = await with_a_message()
     await clean(world, HOUR)
     world.die()
-    await asyncio.sleep(FAR)
+    await asyncio.sleep(FOUR_HUNDRED_DAYS)
     world = await world.restart()
     await clean(world, 25 * HOUR)
-    assert kept(world) == [0, 0]
+    assert row_counts(world) == [0, 0]
 
 
-async def test_a_small_correction_of_the_clock_holds_nothing() -> None:
+async def test_small_clock_correction_holds_nothing() -> None:
     world = await with_a_message()
     await clean(world, HOUR)
     jump(-HOUR)
     world = await world.restart()
     await clean(world, 26 * HOUR, events=0.01)
-    assert kept(world) == [0, 0]
+    assert row_counts(world) == [0, 0]
 
 
-async def test_one_job_deletes_a_share_of_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_job_deletes_a_limited_share_of_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "MIN_PAUSE_SECONDS", 0)
     world = await World.open()
     before = len(world.rows(AUDIT))
@@ -150,13 +150,13 @@ def hourly(missed: str = "skip") -> Schedule:
     return Schedule("s", "hourly", interval_seconds=3600, agent_id="agent", text="go", missed=missed)  # type: ignore[arg-type]
 
 
-async def fired(world: World) -> list[float]:
-    """The hours since the beginning at which the schedule fired."""
+async def fired_hours(world: World) -> list[float]:
+    """Returns the hours since the start at which the schedule fired."""
     rows = await world.journal.read(Select(EVENTS, where(event_type=EVENT_TYPE), order=("seq",)))
     return [(row["event_time"] - EPOCH) / 3_600_000 for row in rows]
 
 
-async def scheduling(world: World, seconds: float) -> None:
+async def run_scheduler(world: World, seconds: float) -> None:
     try:
         async with asyncio.timeout(seconds):
             await world.core.scheduler.serve()
@@ -166,44 +166,44 @@ async def scheduling(world: World, seconds: float) -> None:
 
 @pytest.mark.parametrize("restarts", [True, False], ids=["at a start", "while it runs"])
 @pytest.mark.parametrize(("missed", "extra"), [("skip", []), ("once", [2])])
-async def test_a_schedule_under_a_jump_ahead_fires_at_most_once_for_what_it_missed(
+async def test_jump_ahead_fires_a_schedule_at_most_once_for_missed_times(
     restarts: bool, missed: str, extra: list[float]
 ) -> None:
     world = await World.open(make_agent(event_types=("*",)), echo=True)
     await world.core.schedules.add(hourly(missed))
-    await scheduling(world, 1.5 * HOUR)
-    jump(FAR)
+    await run_scheduler(world, 1.5 * HOUR)
+    jump(FOUR_HUNDRED_DAYS)
     if restarts:
         world = await world.restart()
-    await scheduling(world, HOUR)
-    assert await fired(world) == [1, *extra, FAR / HOUR + 2]
+    await run_scheduler(world, HOUR)
+    assert await fired_hours(world) == [1, *extra, FOUR_HUNDRED_DAYS / HOUR + 2]
 
 
 @pytest.mark.parametrize("restarts", [True, False], ids=["at a start", "while it runs"])
-async def test_a_schedule_goes_on_after_the_clock_was_set_back(restarts: bool) -> None:
+async def test_schedule_continues_after_the_clock_was_set_back(restarts: bool) -> None:
     world = await World.open(make_agent(event_types=("*",)), echo=True)
     await world.core.schedules.add(hourly())
-    jump(FAR)
-    await scheduling(world, 1.5 * HOUR)
-    jump(-FAR)
+    jump(FOUR_HUNDRED_DAYS)
+    await run_scheduler(world, 1.5 * HOUR)
+    jump(-FOUR_HUNDRED_DAYS)
     if restarts:
         world = await world.restart()
-    await scheduling(world, 2 * HOUR)
-    assert await fired(world) == [FAR / HOUR + 1, 2, 3]
+    await run_scheduler(world, 2 * HOUR)
+    assert await fired_hours(world) == [FOUR_HUNDRED_DAYS / HOUR + 1, 2, 3]
 
 
-async def test_a_time_that_comes_twice_by_the_clock_fires_once() -> None:
+async def test_time_that_repeats_fires_once() -> None:
     world = await World.open(make_agent(event_types=("*",)), echo=True)
     await world.core.schedules.add(hourly())
-    await scheduling(world, 1.5 * HOUR)
+    await run_scheduler(world, 1.5 * HOUR)
     jump(-HOUR)
-    await scheduling(world, 2 * HOUR)
-    assert await fired(world) == [1, 2]
+    await run_scheduler(world, 2 * HOUR)
+    assert await fired_hours(world) == [1, 2]
 
 
-@BOTH_WAYS
+@BOTH_DIRECTIONS
 @pytest.mark.parametrize("restarts", [True, False], ids=["at a start", "while it runs"])
-async def test_an_approval_lasts_no_longer_and_does_nothing_by_itself(distance: float, restarts: bool) -> None:
+async def test_clock_jump_neither_extends_nor_executes_an_approval(distance: float, restarts: bool) -> None:
     group = await Group.open({"*": ASK})
     await group.ask(await group.run(), "member.kick", {"user_id": "eve"}, {"user_id": "eve"})
     assert group.approval()["status"] == "pending"
@@ -217,67 +217,67 @@ async def test_an_approval_lasts_no_longer_and_does_nothing_by_itself(distance: 
     assert group.done("kick_member") == []
 
 
-async def test_an_approval_can_still_be_given_after_the_clock_was_set_back() -> None:
+async def test_approval_can_be_given_after_the_clock_was_set_back() -> None:
     group = await Group.open({"*": ASK})
     await group.ask(await group.run(), "member.kick", {"user_id": "eve"}, {"user_id": "eve"})
-    jump(-FAR)
+    jump(-FOUR_HUNDRED_DAYS)
     await group.say(f"approve {group.keyword}", BOSS)
     await group.calm()
     assert len(group.done("kick_member")) == 1
 
 
-async def logged_in(world: World) -> tuple[BrowserSessions, str]:
-    logins, user = BrowserSessions(world.journal, world.clock), UserAccount("u", "ada@example.org", "Ada", "owner", 0)
+async def log_in(world: World) -> tuple[BrowserSessions, str]:
+    sessions, user = BrowserSessions(world.journal, world.clock), UserAccount("u", "ada@example.org", "Ada", "owner", 0)
     row = dict.fromkeys(USERS.column_names, 0) | user.audit_fields() | {"user_id": "u", "password": "", "enabled": 1}
     await world.journal.commit(Unit("test.user", (Insert(USERS, {**row}),)))
-    cookie, _ = await logins.open(user, "browser", "127.0.0.1")
-    return logins, cookie
+    cookie, _ = await sessions.open(user, "browser", "127.0.0.1")
+    return sessions, cookie
 
 
-async def test_a_session_that_a_jump_ahead_ended_is_there_again_when_the_clock_is_right() -> None:
+async def test_session_is_valid_again_after_the_clock_is_corrected() -> None:
     world = await World.open()
-    logins, cookie = await logged_in(world)
-    first = await logins.find(cookie)
+    sessions, cookie = await log_in(world)
+    first = await sessions.find(cookie)
     assert first is not None
     await clean(world, HOUR)
-    jump(FAR)
-    assert await logins.find(cookie) is None
-    await logins.open(first.user, "another browser", "127.0.0.1")
+    jump(FOUR_HUNDRED_DAYS)
+    assert await sessions.find(cookie) is None
+    await sessions.open(first.user, "another browser", "127.0.0.1")
     world = await world.restart()
     await clean(world, 3 * HOUR)
-    jump(-FAR)
+    jump(-FOUR_HUNDRED_DAYS)
     assert await BrowserSessions(world.journal, world.clock).find(cookie) is not None
 
 
-async def test_a_session_of_a_clock_that_was_ahead_lasts_no_longer_than_others() -> None:
+async def test_session_created_with_a_clock_ahead_has_the_normal_lifetime() -> None:
     world = await World.open()
-    jump(FAR)
-    logins, cookie = await logged_in(world)
-    jump(-FAR)
-    assert await logins.find(cookie) is not None
+    jump(FOUR_HUNDRED_DAYS)
+    sessions, cookie = await log_in(world)
+    jump(-FOUR_HUNDRED_DAYS)
+    assert await sessions.find(cookie) is not None
     [row] = world.rows(LOGINS)
     assert row["expires_at"] == world.clock.now() + SESSION_LIFETIME_MILLISECONDS
     await asyncio.sleep(SESSION_LIFETIME_MILLISECONDS / 1000 + 1)
-    assert await logins.find(cookie) is None
+    assert await sessions.find(cookie) is None
 
 
-async def test_sessions_that_expired_are_deleted_by_retention() -> None:
+async def test_expired_sessions_are_deleted_by_retention() -> None:
     world = await World.open()
-    await logged_in(world)
+    await log_in(world)
     await asyncio.sleep(SESSION_LIFETIME_MILLISECONDS / 1000 + 1)
     await Retention(world.journal, world.core.artifacts, world.clock, RetentionPeriods()).run_once()
     assert world.rows(LOGINS) == []
 
 
-@BOTH_WAYS
-async def test_what_was_used_of_a_days_budget_is_not_forgotten(distance: float) -> None:
-    """Whatever the clock said meanwhile, the same day has the same rest."""
+@BOTH_DIRECTIONS
+async def test_usage_of_a_daily_budget_survives_a_clock_jump(distance: float) -> None:
+    """The same day has the same remaining budget after a jump and back."""
     usage = Usage(prompt_tokens=20, completion_tokens=0, cost_micros=0)
     world = await model_world(Providers(models=ScriptedModels(*(Reply("hi", usage=usage) for _ in range(3)))))
     await world.core.budgets.add(Budget("b", "Small", scope="workspace", tokens=10_000))
-    await world.call(await running(world), "invoke_llm", **ASK_MODEL)
+    await world.call(await start_run(world), "invoke_llm", **ASK_MODEL)
     [today] = world.rows(BUDGET_USES)
-    distance *= 2  # beyond what is kept of daily uses
+    distance *= 2  # beyond the retention of daily uses
     jump(distance)
     world = await world.restart()
     await clean(world, 2 * HOUR)

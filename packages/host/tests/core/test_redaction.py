@@ -1,4 +1,4 @@
-"""Secrets are taken out of what is written: those that are known, and whatever looks like one."""
+"""Known secrets and texts that look like secrets are removed from written data."""
 
 import json
 import time
@@ -21,20 +21,20 @@ from .support import message
 SECRET = 'pass"word\\4711 ü'
 
 
-def test_a_known_secret_goes_in_every_way_of_writing_it() -> None:
+def test_known_secret_is_masked_in_each_encoding() -> None:
     redactor = Redactor()
     redactor.add_secret(SECRET)
-    told = [f"it was {SECRET}!", '{"error": "pass\\"word\\\\4711 \\u00fc"}', "?x=pass%22word%5C4711%20%C3%BC"]
-    assert [redactor.redact(text) for text in told] == [f"it was {MASK}!", f'{{"error": "{MASK}"}}', f"?x={MASK}"]
+    texts = [f"it was {SECRET}!", '{"error": "pass\\"word\\\\4711 \\u00fc"}', "?x=pass%22word%5C4711%20%C3%BC"]
+    assert [redactor.redact(text) for text in texts] == [f"it was {MASK}!", f'{{"error": "{MASK}"}}', f"?x={MASK}"]
 
 
-def test_the_password_of_a_known_address_is_known_on_its_own() -> None:
+def test_password_of_a_known_url_is_masked_by_itself() -> None:
     redactor = Redactor()
     redactor.add_secret("postgresql://ann:hunter2hunter2@db/parlour")
     assert redactor.redact("authentication with hunter2hunter2 failed") == f"authentication with {MASK} failed"
 
 
-LOOKS = {
+PATTERN_EXAMPLES = {
     "an address": ("see https://ann:pw@example.org/x", f"see https://{MASK}@example.org/x"),
     "a token in an address": ("https://abc123@example.org", f"https://{MASK}@example.org"),
     "a header": ("Authorization: Bearer abc.def", f"Authorization: Bearer {MASK}"),
@@ -49,8 +49,8 @@ LOOKS = {
 }
 
 
-@pytest.mark.parametrize(("text", "clean"), LOOKS.values(), ids=LOOKS)
-def test_what_looks_secret_goes(text: str, clean: str) -> None:
+@pytest.mark.parametrize(("text", "clean"), PATTERN_EXAMPLES.values(), ids=PATTERN_EXAMPLES)
+def test_text_that_looks_like_a_secret_is_masked(text: str, clean: str) -> None:
     assert Redactor().redact(text) == clean
 
 
@@ -66,20 +66,22 @@ GONE = ("$KEY", "abcd", "sk-")
 
 
 @pytest.mark.parametrize(("value", "kept"), IN_JSON.values(), ids=IN_JSON)
-def test_json_stays_json_and_loses_its_secrets(value: Any, kept: list[str]) -> None:
+def test_redacted_json_stays_valid_without_its_secrets(value: Any, kept: list[str]) -> None:
     clean = Redactor().redact_json(json.dumps(value))
-    told = json.dumps(json.loads(clean), ensure_ascii=False)
-    assert all(json.dumps(each)[1:-1] in told for each in kept)
-    assert not any(each in told for each in GONE)
+    redacted = json.dumps(json.loads(clean), ensure_ascii=False)
+    assert all(json.dumps(each)[1:-1] in redacted for each in kept)
+    assert not any(each in redacted for each in GONE)
 
 
-TEXTS = st.sampled_from([text for text, _ in LOOKS.values()]) | st.text('tokenAuthorization:= "\\{}[],sk-', max_size=40)
+TEXTS = st.sampled_from([text for text, _ in PATTERN_EXAMPLES.values()]) | st.text(
+    'tokenAuthorization:= "\\{}[],sk-', max_size=40
+)
 NAMES = st.sampled_from(["token", "text"])
 VALUES = st.recursive(TEXTS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3))
 
 
 @given(VALUES)
-def test_json_of_any_kind_keeps_its_shape(value: Any) -> None:
+def test_redacted_json_keeps_its_shape(value: Any) -> None:
     assert _shape(json.loads(Redactor().redact_json(json.dumps(value)))) == _shape(value)
 
 
@@ -93,10 +95,11 @@ def _shape(value: Any) -> Any:
 
 
 @given(
-    st.lists(st.sampled_from([text for text, _ in LOOKS.values()]) | st.text(max_size=20), max_size=6), st.booleans()
+    st.lists(st.sampled_from([text for text, _ in PATTERN_EXAMPLES.values()]) | st.text(max_size=20), max_size=6),
+    st.booleans(),
 )
-def test_the_quick_look_for_signs_misses_nothing(parts: list[str], loud: bool) -> None:
-    text = " ".join(parts).upper() if loud else " ".join(parts)
+def test_fast_path_finds_every_pattern(parts: list[str], uppercase: bool) -> None:
+    text = " ".join(parts).upper() if uppercase else " ".join(parts)
     assert Redactor().redact(text) == redaction.SECRET_PATTERN.sub(redaction.mask_match, text)
 
 
@@ -110,22 +113,22 @@ def test_the_quick_look_for_signs_misses_nothing(parts: list[str], loud: bool) -
         "http://127.0.0.1:5300/api/v1/runs",
     ],
 )
-def test_ordinary_sentences_stay(text: str) -> None:
+def test_ordinary_text_is_unchanged(text: str) -> None:
     assert Redactor().redact(text) == text
 
 
 @pytest.mark.parametrize(
     "piece", ["a.", "eyJ-", "sk-", "http://", "token ", "1234567:", "bearer ", "a", " ", "authorization "]
 )
-def test_a_hostile_text_takes_no_longer_than_its_length_asks_for(piece: str) -> None:
-    """Twice the text takes about twice the time; what is quadratic would take four times, of seconds."""
+def test_redaction_time_is_linear_for_hostile_text(piece: str) -> None:
+    """The time grows linearly with the text; quadratic patterns would take minutes."""
     text = piece * (200_000 // len(piece))
-    began = time.process_time()
+    started = time.process_time()
     Redactor().redact(text)
-    assert time.process_time() - began < 5
+    assert time.process_time() - started < 5
 
 
-def test_a_secret_is_known_from_the_moment_it_is_sealed_or_opened() -> None:
+def test_sealed_and_opened_secrets_are_known() -> None:
     class Box:
         def seal(self, secret: str) -> str:
             return secret[::-1]
@@ -147,7 +150,7 @@ def _run(**fields: Any) -> Insert:
     return ledger.insert_run(run)
 
 
-async def test_errors_and_trail_are_written_clean_and_peoples_own_words_as_they_are() -> None:
+async def test_errors_and_trail_are_redacted_and_messages_unchanged() -> None:
     redactor, inner = Redactor(), MemoryJournal()
     redactor.add_secret("canary-value")
     journal = RedactedJournal(inner, redactor)
@@ -166,6 +169,6 @@ async def test_errors_and_trail_are_written_clean_and_peoples_own_words_as_they_
     assert MASK in (await journal.read(Select(TRAIL)))[0]["data"]
 
 
-def test_json_that_is_too_deep_to_be_read_is_cleaned_as_text() -> None:
+def test_too_deep_json_is_redacted_as_text() -> None:
     deep = '{"a":' * 220 + '{"password": "hunter22"}' + "}" * 220
     assert "hunter22" not in Redactor().redact_json(deep)

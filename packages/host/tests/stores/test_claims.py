@@ -23,7 +23,7 @@ async def in_memory() -> list[Journal]:
 def queued(number: int) -> Unit:
     run_id = f"run{number:02}"
     row = NewRun(run_id, number, "e", "a", "b", "r", "p", "c", "", "", "", 1, "", "{}", 0, 0, "{}", "queued")
-    return Unit("run.queue", (ledger.insert_run(row), remote_queue.insert(run_id, "r", "p", (), 0)))
+    return Unit("run.queue", (ledger.insert_run(row), remote_queue.insert(run_id, "shard:00", "r", "p", (), 0)))
 
 
 async def claim(journal: Journal, number: int, claimer: str) -> bool:

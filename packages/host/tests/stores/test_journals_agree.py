@@ -21,7 +21,11 @@ from parlour.core.journal import (
     Increment,
     Insert,
     Journal,
+    PreparedCallback,
+    Receipt,
     Ref,
+    Row,
+    Search,
     Select,
     Statement,
     Table,
@@ -30,6 +34,7 @@ from parlour.core.journal import (
     Upsert,
 )
 from parlour.stores.postgres import PostgresJournal, migrate
+from parlour.stores.postgres.numbers import SLOT_COUNT
 from parlour.stores.sqlite import SqliteJournal
 from parlour.testing import MemoryJournal
 from parlour.testing.postgres_server import PostgresServer
@@ -172,6 +177,38 @@ units = st.lists(statements, min_size=1, max_size=4).map(lambda each: Unit("rand
 queries = st.one_of(*map(selects, TABLES))
 
 
+class DividedNumbers:
+    """Shows the numbers of a PostgreSQL journal as 1, 2, 3, like those of the others."""
+
+    def __init__(self, journal: PostgresJournal) -> None:
+        self._journal = journal
+
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
+        statements = tuple(
+            each if isinstance(each, Insert) else replace(each, where=_multiplied(each.where))
+            for each in unit.statements
+        )
+        return [_divided(rows) for rows in await self._journal.commit(Unit(unit.name, statements))]
+
+    async def read(self, query: Select) -> list[Row]:
+        return _divided(await self._journal.read(replace(query, where=_multiplied(query.where))))
+
+    async def search(self, query: Search) -> list[Row]:
+        return await self._journal.search(query)
+
+
+def _multiplied(tests: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    return tuple(test._replace(value=_times_step(test.value)) if test.column == "number" else test for test in tests)
+
+
+def _times_step(value: Any) -> Any:
+    return tuple(map(_times_step, value)) if isinstance(value, tuple) else value * SLOT_COUNT
+
+
+def _divided(rows: list[Row]) -> list[Row]:
+    return [{**row, "number": row["number"] // SLOT_COUNT} if "number" in row else row for row in rows]
+
+
 async def outcome(journal: Journal, unit: Unit) -> Any:
     try:
         receipt = await journal.commit(unit)
@@ -199,7 +236,8 @@ async def emptied(url: str) -> None:
 async def run(path: Path, url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
     memory = MemoryJournal()
     await emptied(url)
-    async with SqliteJournal(path) as sqlite, PostgresJournal(url) as postgres:
+    async with SqliteJournal(path) as sqlite, PostgresJournal(url) as with_slots:
+        postgres = DividedNumbers(with_slots)
         for batch in batches:
             expected, on_sqlite, on_postgres = [
                 await asyncio.gather(*(outcome(journal, unit) for unit in batch))

@@ -1,12 +1,13 @@
 """Databases are made, upgraded or refused, and the schema is that of tables.py."""
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from alembic import command
@@ -67,6 +68,30 @@ def test_the_known_revisions_are_those_of_alembic() -> None:
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_current_head() == HEAD
     assert tuple(script.revision for script in scripts.walk_revisions())[::-1] == KNOWN_REVISIONS
+
+
+def test_every_migration_names_its_phase() -> None:
+    scripts = ScriptDirectory(str(migrate.SCRIPTS))
+    phases = {script.revision: getattr(script.module, "phase", "") for script in scripts.walk_revisions()}
+    untagged = [revision for revision, phase in phases.items() if phase not in get_args(migrate.Phase)]
+    assert untagged == [], 'say `phase = "expand"` or `"contract"`; docs/maintainers/how-to.md explains them'
+
+
+def test_a_migration_that_removes_or_changes_something_is_no_expansion() -> None:
+    removal = re.compile(
+        r"op\.(drop_|alter_|rename_)|DROP (TABLE|COLUMN|INDEX|CONSTRAINT)|RENAME|\badd\((?!.*keep_default)"
+    )
+    scripts = ScriptDirectory(str(migrate.SCRIPTS))
+    expansions = [script for script in scripts.walk_revisions() if script.module.phase == "expand"]
+    assert {"0001", "0012"} <= {script.revision for script in expansions}
+    removing = [script.revision for script in expansions if removal.search(Path(script.path).read_text())]
+    assert removing == [], "Hosts of the release before would fail: tag it `contract`"
+
+
+def test_the_phases_after_a_revision_are_those_of_later_migrations() -> None:
+    assert migrate.phases_after(HEAD) == set()
+    assert migrate.phases_after("0011") >= {"expand", "contract"}
+    assert migrate.phases_after(None) == {"expand", "contract"}
 
 
 def test_a_database_is_created_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ import pytest
 from parlour.core.journal import Increment, Journal, Select, StorageFailed, Update, where
 from parlour.core.store.tables import EVENTS, INBOX, META
 from parlour.stores.postgres import PostgresJournal, migrate
+from parlour.stores.postgres.numbers import SLOT_COUNT
 from parlour.stores.postgres.session import REPLACED, open_session
 from parlour.testing.journal_contract import commit, contents, event, insert, meta
 from parlour.testing.postgres_server import PostgresServer
@@ -60,7 +61,7 @@ async def count_both_ways(journal: Journal) -> list[int]:
 async def test_units_and_queries_fail_without_a_server_and_work_again_after_its_start(
     killable: PostgresServer, killable_url: str
 ) -> None:
-    async with PostgresJournal(killable_url, patience=0.2) as journal:
+    async with PostgresJournal(killable_url, retry_seconds=0.2) as journal:
         await commit(journal, meta("before"))
         assert await count_both_ways(journal) == [1, 1]
         await asyncio.to_thread(killable.stop)
@@ -78,14 +79,16 @@ async def test_units_and_queries_fail_without_a_server_and_work_again_after_its_
 
 
 async def test_a_restart_of_the_server_is_waited_for(killable: PostgresServer, killable_url: str) -> None:
-    async with PostgresJournal(killable_url, patience=60) as journal:
+    async with PostgresJournal(killable_url, retry_seconds=60) as journal:
         await commit(journal, meta("before"))
         await count_both_ways(journal)
         await asyncio.to_thread(killable.stop)
         waiting = [asyncio.create_task(commit(journal, event(f"{number}"))) for number in range(100)]
         counts = asyncio.create_task(count_both_ways(journal))
         await asyncio.to_thread(killable.start)
-        assert [receipt[0][0]["seq"] for receipt in await asyncio.gather(*waiting)] == list(range(1, 101))
+        assert [receipt[0][0]["seq"] for receipt in await asyncio.gather(*waiting)] == [
+            SLOT_COUNT * number for number in range(1, 101)
+        ]
         assert await counts == [1, 1]
 
 
@@ -105,7 +108,7 @@ async def test_a_server_killed_in_mid_load_loses_and_doubles_nothing(
             number += 1
             enough.set()
 
-    async with PostgresJournal(killable_url, patience=60) as journal:
+    async with PostgresJournal(killable_url, retry_seconds=60) as journal:
         done = asyncio.Event()
         writing = asyncio.gather(*(writer(journal, name) for name in range(20)))
         for _ in range(kills):
@@ -118,7 +121,8 @@ async def test_a_server_killed_in_mid_load_loses_and_doubles_nothing(
         done.set()
         await writing
         events, rows = await contents(journal, EVENTS), await contents(journal, META)
-    assert sorted(acknowledged) == [each["seq"] for each in events] == list(range(1, len(events) + 1))
+    numbers = [SLOT_COUNT * number for number in range(1, len(events) + 1)]
+    assert sorted(acknowledged) == [each["seq"] for each in events] == numbers
     assert {each["name"] for each in rows} == {each["event_id"] for each in events}
 
 
@@ -128,7 +132,7 @@ async def test_a_server_killed_in_mid_load_loses_and_doubles_nothing(
 async def test_a_committed_unit_whose_response_was_lost_is_confirmed_and_not_repeated(
     proxy: Proxy, postgres: PostgresServer, postgres_database: str
 ) -> None:
-    async with PostgresJournal(proxy.url(postgres_database), patience=30) as journal:
+    async with PostgresJournal(proxy.url(postgres_database), retry_seconds=30) as journal:
         await commit(journal, insert(INBOX, event_seq=1))
         count = Update(INBOX, {"attempts": Increment()}, where(event_seq=1))
         await commit(journal, event("first"), count)
@@ -138,15 +142,15 @@ async def test_a_committed_unit_whose_response_was_lost_is_confirmed_and_not_rep
         await asyncio.to_thread(eventually, lambda: postgres.execute(kept, postgres_database) == ["2"])
         assert not committing.done()
         proxy.cut()
-        assert list(await committing) == [[{"seq": 2}], []]
+        assert list(await committing) == [[{"seq": 2 * SLOT_COUNT}], []]
         assert [row["attempts"] for row in await contents(journal, INBOX)] == [2]
-        assert list(await commit(journal, event("third"))) == [[{"seq": 3}]]
+        assert list(await commit(journal, event("third"))) == [[{"seq": 3 * SLOT_COUNT}]]
 
 
 async def test_an_uncertain_unit_fails_only_when_the_journal_closes(
     proxy: Proxy, postgres: PostgresServer, postgres_database: str
 ) -> None:
-    journal = PostgresJournal(proxy.url(postgres_database), patience=0.2)
+    journal = PostgresJournal(proxy.url(postgres_database), retry_seconds=0.2)
     await journal.open()
     await commit(journal, meta("known"))
     proxy.drops_responses = True
@@ -169,19 +173,19 @@ async def test_an_uncertain_unit_fails_only_when_the_journal_closes(
 async def test_a_unit_that_never_reached_the_server_is_sent_by_the_next_connection(
     proxy: Proxy, postgres_database: str
 ) -> None:
-    async with PostgresJournal(proxy.url(postgres_database), patience=30) as journal:
+    async with PostgresJournal(proxy.url(postgres_database), retry_seconds=30) as journal:
         await commit(journal, event("first"))
         proxy.drops_requests = True
         committing = asyncio.create_task(commit(journal, event("second")))
         await proxy.request_dropped.wait()
         proxy.cut()
-        assert list(await committing) == [[{"seq": 2}]]
+        assert list(await committing) == [[{"seq": 2 * SLOT_COUNT}]]
 
 
 async def test_a_unit_whose_connection_the_server_ended_is_committed_once(
     postgres: PostgresServer, url: str, postgres_database: str
 ) -> None:
-    async with PostgresJournal(url, patience=30) as journal:
+    async with PostgresJournal(url, retry_seconds=30) as journal:
         await commit(journal, insert(INBOX, event_seq=1))
         other = await asyncpg.connect(url)
         async with other.transaction():
@@ -194,13 +198,13 @@ async def test_a_unit_whose_connection_the_server_ended_is_committed_once(
                 f"WHERE wait_event_type = 'Lock' AND datname = '{postgres_database}'"
             )
         await other.close()
-        assert list(await committing) == [[{"seq": 1}], []]
+        assert list(await committing) == [[{"seq": SLOT_COUNT}], []]
         assert [row["attempts"] for row in await contents(journal, INBOX)] == [1]
 
 
 async def test_a_replaced_writer_can_not_write(url: str) -> None:
-    one = await open_session(url, alone=False, patience=1)
-    other = await open_session(url, alone=False, patience=1)
+    one = await open_session(url, exclusive=False, slot=0, timeout=1)
+    other = await open_session(url, exclusive=False, slot=0, timeout=1)
     assert await other.recover_outcomes(one) == [], "no batch was active"
     with pytest.raises(asyncpg.PostgresError) as failure:
         await one.execute_batch({}, "[[]]")
@@ -250,7 +254,7 @@ async def test_an_idle_writer_whose_record_was_deleted_continues(
     async with PostgresJournal(url) as journal:
         await commit(journal, event("first"))
         postgres.execute("DELETE FROM journal_writers", postgres_database)
-        assert list(await commit(journal, event("second"))) == [[{"seq": 2}]]
+        assert list(await commit(journal, event("second"))) == [[{"seq": 2 * SLOT_COUNT}]]
 
 
 # Databases that can't be opened

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import asyncpg
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from parlour.core.journal import Increment, Journal, Select, Statement, StorageFailed, Update, where
 from parlour.core.store.tables import EVENTS, INBOX, META
 from parlour.stores.postgres import PostgresJournal
+from parlour.stores.postgres.numbers import SLOT_COUNT
 from parlour.testing.journal_contract import JournalContract, commit, contents, event, insert, meta
 from parlour.testing.postgres_server import PostgresServer
 
@@ -22,6 +24,7 @@ from .polling import eventually
 COMMITTING = """
 import asyncio, sys
 from parlour.stores.postgres import PostgresJournal
+from parlour.stores.postgres.numbers import SLOT_COUNT
 from parlour.testing.journal_contract import commit, event, meta
 
 async def main(url, process):
@@ -38,6 +41,8 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 class TestPostgresJournal(JournalContract):
+    number_step = SLOT_COUNT
+
     @pytest.fixture
     async def journal(self, url: str) -> AsyncIterator[Journal]:
         async with PostgresJournal(url) as journal:
@@ -56,6 +61,11 @@ def started(url: str, name: str) -> subprocess.Popen[bytes]:
 
 async def numbers(journal: Journal) -> list[int]:
     return [row["seq"] for row in await journal.read(Select(EVENTS, columns=("seq",), order=("seq",)))]
+
+
+def numbered(count: int, slot: int = 0) -> list[int]:
+    """Returns the first numbers of a slot."""
+    return [counter * SLOT_COUNT + slot for counter in range(1, count + 1)]
 
 
 async def test_units_share_transactions_under_load(url: str) -> None:
@@ -119,7 +129,7 @@ async def test_cancelled_callers_neither_undo_nor_delay_other_units(url: str) ->
             task.cancel()
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         assert sum(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes) == 50
-        assert await numbers(journal) == list(range(1, 101))
+        assert await numbers(journal) == numbered(100)
         assert await journal.read(Select(META, point_read=True)) == []
 
 
@@ -139,7 +149,7 @@ async def test_more_readers_than_connections_are_all_answered(url: str) -> None:
 
 
 async def test_a_slow_list_does_not_delay_queries_by_key(url: str) -> None:
-    async with PostgresJournal(url, patience=30) as journal:
+    async with PostgresJournal(url, retry_seconds=30) as journal:
         await commit(journal, meta("a"), insert(INBOX, event_seq=1))
         other = await asyncpg.connect(url)
         async with other.transaction():
@@ -166,9 +176,47 @@ async def test_two_journals_number_without_gap_and_in_the_order_they_commit(url:
         writing = asyncio.gather(*writers)
         while not writing.done():
             seen = await numbers(watching)
-            assert seen == list(range(1, len(seen) + 1)), "a reader that sees a number sees all before it"
+            assert seen == numbered(len(seen)), "a reader that sees a number sees all before it"
         await writing
-        assert await numbers(watching) == list(range(1, 401))
+        assert await numbers(watching) == numbered(400)
+
+
+async def test_journals_with_different_slots_number_without_gap_and_never_alike(url: str) -> None:
+    slots = (0, 1, SLOT_COUNT - 1)
+    async with AsyncExitStack() as stack:
+        journals = [await stack.enter_async_context(PostgresJournal(url, slot=slot)) for slot in slots]
+        names = itertools.product(range(len(slots)), range(60))
+        await asyncio.gather(*(commit(journals[slot], event(f"{slot} {number}")) for slot, number in names))
+        found = await numbers(journals[0])
+    assert sorted(found) == sorted(number for slot in slots for number in numbered(60, slot))
+
+
+async def test_a_slot_that_is_used_for_the_first_time_continues_above_all_others(url: str) -> None:
+    async with PostgresJournal(url) as one:
+        await commit(one, *(event(f"{number}") for number in range(100)))
+        async with PostgresJournal(url, slot=5) as other:
+            [[first]] = await commit(other, event("first"))
+    assert first["seq"] == 101 * SLOT_COUNT + 5
+
+
+async def test_writers_of_different_slots_do_not_wait_for_each_other(url: str) -> None:
+    async with PostgresJournal(url, slot=1) as one, PostgresJournal(url, slot=2, retry_seconds=0.2) as other:
+        await commit(one, event("one"))
+        await commit(other, event("two"))
+        holder = await asyncpg.connect(url)
+        async with holder.transaction():  # like a batch of slot 2 whose commit takes long
+            await holder.execute("SELECT FROM journal_counters WHERE slot = 2 FOR UPDATE")
+            await commit(one, event("three"))
+            with pytest.raises(StorageFailed) as failure:
+                await commit(other, event("four"))
+        await holder.close()
+    assert failure.value.code == "storage_busy"
+
+
+@pytest.mark.parametrize("slot", [-1, SLOT_COUNT])
+def test_a_slot_that_does_not_exist_is_refused(slot: int) -> None:
+    with pytest.raises(ValueError, match="slots are 0 to 63"):
+        PostgresJournal("postgresql://nowhere", slot=slot)
 
 
 async def test_killed_writer_processes_leave_no_gap(postgres: PostgresServer, url: str, postgres_database: str) -> None:
@@ -179,7 +227,7 @@ async def test_killed_writer_processes_leave_no_gap(postgres: PostgresServer, ur
             assert process.stdout is not None
             acknowledged += [await asyncio.to_thread(process.stdout.readline) for _ in range(count)]
             seen = await numbers(watching)
-            assert seen == list(range(1, len(seen) + 1))
+            assert seen == numbered(len(seen))
             process.send_signal(signal.SIGKILL)
             acknowledged += await asyncio.to_thread(process.stdout.readlines)
             process.stdout.close()
@@ -188,7 +236,7 @@ async def test_killed_writer_processes_leave_no_gap(postgres: PostgresServer, ur
         events, rows = await contents(watching, EVENTS), await contents(watching, META)
     seqs = [int(line) for line in acknowledged if line.endswith(b"\n")]
     assert len(seqs) == len(set(seqs)) >= 550
-    assert [each["seq"] for each in events] == list(range(1, len(events) + 1))
+    assert [each["seq"] for each in events] == numbered(len(events))
     assert set(seqs) <= {each["seq"] for each in events}
     assert {each["name"] for each in rows} == {each["event_id"] for each in events}, "no unit is there by half"
 
@@ -215,7 +263,7 @@ async def test_deadlocked_units_are_retried(postgres: PostgresServer, url: str, 
 
 
 async def test_a_row_locked_by_another_program_fails_only_its_unit(url: str) -> None:
-    async with PostgresJournal(url, patience=0.2) as journal:
+    async with PostgresJournal(url, retry_seconds=0.2) as journal:
         await commit(journal, meta("held"), meta("free"))
         other = await asyncpg.connect(url)
         async with other.transaction():
@@ -229,18 +277,18 @@ async def test_a_row_locked_by_another_program_fails_only_its_unit(url: str) -> 
         await other.close()
         assert isinstance(held, StorageFailed)
         assert held.code == "storage_busy"
-        assert (list(free), list(counted)) == ([[]], [[{"seq": 1}]])  # type: ignore[arg-type]
+        assert (list(free), list(counted)) == ([[]], [[{"seq": SLOT_COUNT}]])  # type: ignore[arg-type]
         await commit(journal, Update(META, {"value": "ours"}, where(name="held", value="theirs")))
 
 
 async def test_a_second_host_on_the_same_database_is_refused_until_the_first_is_gone(url: str) -> None:
-    async with PostgresJournal(url, alone=True):
+    async with PostgresJournal(url, exclusive=True):
         with pytest.raises(StorageFailed, match="already served by another Host") as failure:
-            await PostgresJournal(url, alone=True, patience=0.1).open()
+            await PostgresJournal(url, exclusive=True, retry_seconds=0.1).open()
         assert failure.value.code == "storage_served"
         async with PostgresJournal(url) as other:
             await commit(other, meta("a command line may write"))
-    async with PostgresJournal(url, alone=True) as next_one:
+    async with PostgresJournal(url, exclusive=True) as next_one:
         assert len(await contents(next_one, META)) == 1
 
 
@@ -258,4 +306,4 @@ async def test_a_key_that_is_too_long_for_an_index_is_refused_with_a_reason(url:
         with pytest.raises(StorageFailed, match="too long") as failure:
             await commit(journal, event("undone"), meta(os.urandom(5000).hex()))
         assert failure.value.code == "storage_failed"
-        assert list(await commit(journal, event("kept"))) == [[{"seq": 1}]]
+        assert list(await commit(journal, event("kept"))) == [[{"seq": SLOT_COUNT}]]

@@ -78,7 +78,7 @@ async def test_the_prepare_callback_runs_before_the_commit_is_durable(database: 
         journal._writer._thread_tasks.put(
             lambda: released.wait() and None
         )  # the thread is busy until `released` is set
-        committing = asyncio.ensure_future(journal.commit(Unit("test", (event("1"),), on_prepared=on_prepared)))
+        committing = asyncio.ensure_future(journal.commit(Unit("test", (event("1"),)), on_prepared))
         await prepared.wait()
         assert not committing.done()
         released.set()
@@ -92,7 +92,7 @@ async def test_a_failing_prepare_callback_does_not_fail_the_unit(
         raise ValueError("not prepared")
 
     async with SqliteJournal(database) as journal:
-        await journal.commit(Unit("test", (meta("a"),), on_prepared=on_prepared))
+        await journal.commit(Unit("test", (meta("a"),)), on_prepared)
         await commit(journal, meta("b"))
         assert len(await contents(journal, META)) == 2
     assert "the prepare callback of unit test failed" in caplog.text

@@ -9,11 +9,11 @@ logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 
-async def run_uncancelled(work: Coroutine[Any, Any, None], failed: str) -> None:
+async def run_uncancelled(work: Coroutine[Any, Any, None], failure_message: str) -> None:
     """Runs a coroutine to its end even if the caller is cancelled, and only then raises the cancellation.
 
     Used for work that has to follow a commit before the process exits. If the work fails while its caller is being
-    cancelled, the error is logged, with `failed` as the description of the work that was not done.
+    cancelled, the error is logged, with `failure_message` as the description of the work that was not done.
     """
     task = asyncio.create_task(work)
     try:
@@ -21,7 +21,7 @@ async def run_uncancelled(work: Coroutine[Any, Any, None], failed: str) -> None:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("%s: %s", failed, error)
+            logger.error("%s: %s", failure_message, error)
         raise
 
 
@@ -40,9 +40,9 @@ async def first_completed(*coroutines: Coroutine[Any, Any, Result]) -> Result:
 class BackgroundTasks:
     """Holds the background tasks of one owner, so that none is garbage-collected, lost in silence or left running."""
 
-    def __init__(self, failed: str) -> None:
-        """`failed` is what the log says when a task ends with an error."""
-        self._failed = failed
+    def __init__(self, failure_message: str) -> None:
+        """`failure_message` is what the log says when a task ends with an error."""
+        self._failure_message = failure_message
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def __len__(self) -> int:
@@ -69,4 +69,4 @@ class BackgroundTasks:
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("%s: %s", self._failed, error, exc_info=error)
+            logger.error("%s: %s", self._failure_message, error, exc_info=error)

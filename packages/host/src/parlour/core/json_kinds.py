@@ -13,4 +13,4 @@ _KIND_NAMES: tuple[tuple[tuple[type, ...], str], ...] = (
 
 
 def kind_name(value: Any) -> str:
-    return next((words for kinds, words in _KIND_NAMES if isinstance(value, kinds)), "something else")
+    return next((name for kinds, name in _KIND_NAMES if isinstance(value, kinds)), "something else")

@@ -5,6 +5,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 
 _RUN: ContextVar[str] = ContextVar("run", default="")
+"""The run of the current task. A log record has no other way to reach the filter from any module."""
 
 
 class run_log_context:  # noqa: N801 - it is used like a function in a `with` statement

@@ -1,6 +1,6 @@
 """Removes secrets from logs, errors and stored texts: registered secrets, and everything that looks like one.
 
-A process has one redactor, as it has one log: `REDACTOR`. Code that obtains a secret registers it there.
+The program builds one redactor for a Host and its log, and passes it to all parts that obtain or redact secrets.
 """
 
 import json
@@ -42,7 +42,7 @@ class Redactor:
     """Replaces secrets in texts by a mask."""
 
     def __init__(self) -> None:
-        self._known: set[str] = set()
+        self._secrets: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
 
     def add_secret(self, secret: str) -> None:
@@ -50,10 +50,10 @@ class Redactor:
         forms = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")}
         password = _password(secret)
         forms |= {password, quote(password, safe="")} if password else set()
-        new = {form for form in forms if len(form) >= MIN_SECRET_CHARACTERS} - self._known
+        new = {form for form in forms if len(form) >= MIN_SECRET_CHARACTERS} - self._secrets
         if new:
-            self._known |= new
-            longest_first = sorted(self._known, key=len, reverse=True)
+            self._secrets |= new
+            longest_first = sorted(self._secrets, key=len, reverse=True)
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def redact(self, text: str) -> str:
@@ -69,12 +69,12 @@ class Redactor:
 
         Redacted as a single text it could lose quotes and braces.
         """
-        known = self._pattern is not None and self._pattern.search(text) is not None
-        if not known and not _may_contain_secrets(text):
+        has_known_secret = self._pattern is not None and self._pattern.search(text) is not None
+        if not has_known_secret and not _may_contain_secrets(text):
             return text
         try:
             value = loads(text)
-        except ValueError:  # not readable as JSON, such as nested too deep; the secrets are removed all the same
+        except ValueError:  # not readable as JSON, such as nested too deep; the secrets are still removed
             return self.redact(text)
         cleaned = self._redact_value(value)
         return text if cleaned == value else dumps(cleaned)
@@ -94,11 +94,8 @@ class Redactor:
         cleaned = self.redact(text)
         if cleaned != text or not name:
             return cleaned
-        told = f'"{name}": "{text}"'
-        return text if self.redact(told) == told else MASK
-
-
-REDACTOR: Final = Redactor()
+        json_field = f'"{name}": "{text}"'
+        return text if self.redact(json_field) == json_field else MASK
 
 
 class RedactingSecretBox:
@@ -119,13 +116,13 @@ class RedactingSecretBox:
 
 
 def _may_contain_secrets(text: str) -> bool:
-    small = text.lower()
-    return any(sign in small for sign in _SECRET_HINTS) or _BOT_TOKEN.search(text) is not None
+    lowered = text.lower()
+    return any(hint in lowered for hint in _SECRET_HINTS) or _BOT_TOKEN.search(text) is not None
 
 
-def mask_match(found: re.Match[str]) -> str:
-    kept = next((part for part in found.groups() if part is not None), "")
-    return f"{kept}{MASK}@" if found["url"] is not None else f"{kept}{MASK}"
+def mask_match(match: re.Match[str]) -> str:
+    prefix = next((part for part in match.groups() if part is not None), "")
+    return f"{prefix}{MASK}@" if match["url"] is not None else f"{prefix}{MASK}"
 
 
 def _password(secret: str) -> str:

@@ -13,8 +13,8 @@ A table of the journal, in `core/store/tables.py` and in a migration, has only s
     op.create_index("audit_by_actor", "audit", ["actor"])
 
 Text compares by code point and integers have 64 bits on both; SQLite checks types only in STRICT tables. A counted
-column is the primary key by itself. It needs `sqlite_autoincrement`; on PostgreSQL the journal keeps a counter by the
-table's name, which comes with the first row.
+column is the primary key by itself. It needs `sqlite_autoincrement`; on PostgreSQL the journal keeps a counter per
+table and slot, which comes with the first row.
 """
 
 from collections.abc import Iterator
@@ -48,12 +48,13 @@ def counted(name: str) -> "sa.Column[int]":
     return sa.Column(name, INTEGER, primary_key=True, autoincrement=not on_postgres())
 
 
-def add(table: str, column: "sa.Column[Any]", for_rows_there_are: str) -> None:
+def add(table: str, column: "sa.Column[Any]", for_rows_there_are: str, keep_default: bool = False) -> None:
     """Adds a column to a table.
 
-    The journal supplies every value, so the default for existing rows is dropped again where that is possible.
+    The journal supplies every value, so the default for existing rows is dropped again where that is possible. A
+    migration of the phase `expand` keeps it, for Hosts of the release before that don't know the column.
     """
     column.server_default = sa.DefaultClause(for_rows_there_are)
     op.add_column(table, column)
-    if on_postgres():
+    if on_postgres() and not keep_default:
         op.alter_column(table, column.name, server_default=None)

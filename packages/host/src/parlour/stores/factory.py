@@ -8,13 +8,13 @@ from parlour.core.journal import Journal, StorageFailed
 
 
 @asynccontextmanager
-async def open_journal(url: str, file: Path, *, alone: bool = False) -> AsyncIterator[Journal]:
+async def open_journal(url: str, file: Path, *, exclusive: bool = False) -> AsyncIterator[Journal]:
     """Opens PostgreSQL at the address, or SQLite in the file if there is no address, with all tables.
 
-    Raises StorageFailed. `alone` keeps other Hosts off the database; for a file, the lock on its data directory does
-    that.
+    Raises StorageFailed. `exclusive` keeps other Hosts off the database; for a file, the lock on its data directory
+    does that.
     """
-    async with _postgres(url, alone) if url else _sqlite(file) as journal:
+    async with _postgres(url, exclusive) if url else _sqlite(file) as journal:
         yield journal
 
 
@@ -54,11 +54,11 @@ async def _sqlite(file: Path) -> AsyncIterator[Journal]:
 
 
 @asynccontextmanager
-async def _postgres(url: str, alone: bool) -> AsyncIterator[Journal]:
+async def _postgres(url: str, exclusive: bool) -> AsyncIterator[Journal]:
     with _driver():
         from .postgres import PostgresJournal, migrate
     await migrate.ensure(url)
-    async with PostgresJournal(url, alone=alone) as journal:
+    async with PostgresJournal(url, exclusive=exclusive) as journal:
         yield journal
 
 

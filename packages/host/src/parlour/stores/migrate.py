@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from parlour.core.journal import StorageFailed
 
@@ -22,7 +22,27 @@ from .sqlite.errors import storage_failure
 if TYPE_CHECKING:
     from alembic.config import Config
 
-KNOWN_REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
+Phase = Literal["expand", "contract"]
+"""Says whether Hosts of the release before can use the database after a migration. `expand` adds tables, indexes, and
+columns with a default, which they can ignore; any other change is `contract` and needs them to be stopped."""
+KNOWN_REVISIONS = (
+    "0001",
+    "0002",
+    "0003",
+    "0004",
+    "0005",
+    "0006",
+    "0007",
+    "0008",
+    "0009",
+    "0010",
+    "0011",
+    "0012",
+    "0013",
+    "0014",
+    "0015",
+    "0016",
+)
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]
 
@@ -87,6 +107,14 @@ def alembic_config(output: TextIO | None = None) -> "Config":
     config = Config(output_buffer=output)
     config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
     return config
+
+
+def phases_after(revision: str | None) -> set[Phase]:
+    """Returns the phases of the migrations that a database of this revision still needs."""
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory.from_config(alembic_config())
+    return {script.module.phase for script in scripts.iterate_revisions("head", revision or "base")}
 
 
 def _is_current(path: Path, busy_timeout: float) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Insert, Journal, Select, Unit, Upsert, where
+from parlour.core.model.ids import OutboxId
 from parlour.core.model.ports import Ids
 from parlour.core.store.tables import META
 
@@ -47,40 +48,40 @@ class SendLogFile:
             self._host_process = self._ids.new()
             self._rewrite(complete_from="")
         # Written to the database last: after a kill in between, file and database name different processes.
-        life = Insert(
+        insert = Insert(
             META, {"name": HOST_PROCESS_KEY, "value": self._host_process}, conflict=Upsert(("name",), ("value",))
         )
-        await self._journal.commit(Unit("handovers.life", (life,)))
+        await self._journal.commit(Unit("handovers.life", (insert,)))
 
-    def was_started(self, outbox_id: str) -> bool:
+    def was_started(self, outbox_id: OutboxId) -> bool:
         return outbox_id in self._unfinished
 
-    def message_id(self, outbox_id: str) -> str | None:
+    def message_id(self, outbox_id: OutboxId) -> str | None:
         return self._unfinished.get(outbox_id)
 
-    def record_start(self, outbox_id: str) -> None:
+    def record_start(self, outbox_id: OutboxId) -> None:
         self._unfinished[outbox_id] = None
         self._append(outbox_id)
 
-    def record_acknowledgement(self, outbox_id: str, message_id: str) -> None:
+    def record_acknowledgement(self, outbox_id: OutboxId, message_id: str) -> None:
         self._unfinished[outbox_id] = message_id
         self._append(outbox_id, message_id)
 
-    def clear(self, outbox_id: str) -> None:
+    def clear(self, outbox_id: OutboxId) -> None:
         self._unfinished.pop(outbox_id, None)
 
     def close(self) -> None:
         file, self._file = self._file, -1  # even if closing fails: the number may be another file's by then
         _close(file)
 
-    def _append(self, *words: str) -> None:
+    def _append(self, *line: str) -> None:
         if self._file < 0:
             return
         if self._size > MAX_FILE_BYTES:
             self._rewrite(complete_from=self._ids.new())
             return
         try:
-            self._write(dumps(words).encode() + b"\n")
+            self._write(dumps(line).encode() + b"\n")
         except OSError as error:
             self._discard(error)
 
@@ -97,8 +98,8 @@ class SendLogFile:
         """
         try:
             file = os.open(self._new_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
-            before, self._file, self._size = self._file, file, 0
-            _close(before)
+            previous, self._file, self._size = self._file, file, 0
+            _close(previous)
             head = {**self._head(self._host_process, os.fstat(file)), COMPLETE_FROM_KEY: complete_from}
             lines = [(row,) if answer is None else (row, answer) for row, answer in self._unfinished.items()]
             self._write("".join(f"{dumps(line)}\n" for line in (head, *lines)).encode())
@@ -116,31 +117,31 @@ class SendLogFile:
         for path in (self._path, self._new_path):
             try:
                 path.unlink(missing_ok=True)
-            except OSError as other:
-                logger.error("%s is not complete and could not be removed; remove it: %s", path, other)
+            except OSError as delete_error:
+                logger.error("%s is not complete and could not be removed; remove it: %s", path, delete_error)
 
     @property
     def _new_path(self) -> Path:
         return self._path.with_suffix(".new")
 
-    def _load_unfinished(self, life: str, sending: Collection[str]) -> SendNotes:
+    def _load_unfinished(self, process_id: str, sending: Collection[str]) -> SendNotes:
         """Returns what the previous process noted of these rows, if its file is trusted.
 
         Otherwise every row counts as started.
         """
         try:
             head, *lines = [loads(line) for line in self._path.read_text("utf-8").rstrip("\n").split("\n")]
-            notes: SendNotes = {words[0]: words[1] if len(words) > 1 else None for words in lines}
+            notes: SendNotes = {fields[0]: fields[1] if len(fields) > 1 else None for fields in lines}
             complete_from = head.pop(COMPLETE_FROM_KEY)
-            known = self._head(life, self._path.stat())
-            if head == known and all(known.values()):
+            expected = self._head(process_id, self._path.stat())
+            if head == expected and all(expected.values()):
                 return {id: notes.get(id) for id in sending if id in notes or id < complete_from}
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             pass
         return dict.fromkeys(sending)
 
-    def _head(self, life: str, about: os.stat_result) -> dict[str, object]:
-        return {"life": life, "boot": self._boot_id(), "file": about.st_ino}
+    def _head(self, process_id: str, status: os.stat_result) -> dict[str, object]:
+        return {"life": process_id, "boot": self._boot_id(), "file": status.st_ino}
 
     def _boot_id(self) -> str:
         """Returns the boot id; empty on a machine that has none, and then no file is trusted."""

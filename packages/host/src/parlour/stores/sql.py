@@ -115,8 +115,8 @@ def prefix_end(prefix: str) -> str | None:
     stem = prefix.rstrip(MAX_CHARACTER)
     if not stem:
         return None
-    following = ord(stem[-1]) + 1
-    return stem[:-1] + chr(0xE000 if following == 0xD800 else following)  # surrogates are not characters
+    next_code = ord(stem[-1]) + 1
+    return stem[:-1] + chr(0xE000 if next_code == 0xD800 else next_code)  # surrogates are not characters
 
 
 def _escape_pattern(part: str) -> str:
@@ -130,11 +130,11 @@ def _pad_to_power_of_two(items: tuple[Any, ...]) -> tuple[Any, ...]:
     return items + items[-1:] * missing
 
 
-def _split_conditions(where: tuple[Condition, ...]) -> tuple[tuple[ConditionShape, ...], list[Any]]:
+def _split_conditions(conditions: tuple[Condition, ...]) -> tuple[tuple[ConditionShape, ...], list[Any]]:
     """Splits conditions into their shape and their parameters."""
     tests: list[ConditionShape] = []
     parameters: list[Any] = []
-    for condition in where:
+    for condition in conditions:
         operator, value = condition.operator, condition.value
         if operator == "in":
             items = _pad_to_power_of_two(tuple(value))
@@ -175,23 +175,23 @@ class _SqlBuilder:
                 raise AssertionError(f"table '{self._table.name}' has no column '{name}'")
         return _quoted(names)
 
-    def parameter(self, column: str, given: type) -> str:
+    def parameter(self, column: str, value_type: type) -> str:
         self.names((column,))
         kind = self._kinds[column]
-        if given is Ref:
+        if value_type is Ref:
             self.references.append(self._count)
-            given = kind
-        elif not issubclass(given, kind):
-            raise AssertionError(f"'{self._table.name}.{column}' takes {kind.__name__}, not {given.__name__}")
+            value_type = kind
+        elif not issubclass(value_type, kind):
+            raise AssertionError(f"'{self._table.name}.{column}' takes {kind.__name__}, not {value_type.__name__}")
         self._count += 1
-        return self._dialect.placeholder(self._count, given)
+        return self._dialect.placeholder(self._count, value_type)
 
-    def assignment(self, column: str, given: type) -> str:
+    def assignment(self, column: str, value_type: type) -> str:
         if column == self._table.sequence_column:
             raise AssertionError(f"'{self._table.name}.{column}' is numbered by the database")
-        if given is Increment:
+        if value_type is Increment:
             return f'"{column}" = "{column}" + {self.parameter(column, int)}'
-        return f'"{column}" = {self.parameter(column, given)}'
+        return f'"{column}" = {self.parameter(column, value_type)}'
 
     def where(self, tests: tuple[ConditionShape, ...]) -> str:
         return " WHERE " + " AND ".join(map(self._test, tests)) if tests else ""
@@ -203,14 +203,14 @@ class _SqlBuilder:
         column, operator, types = test
         if operator == "in" and not types:
             return "1 = 0"
-        places = [self.parameter(column, given) for given in types]
+        placeholders = [self.parameter(column, value_type) for value_type in types]
         if operator == "in":
-            return f'"{column}" IN ({", ".join(places)})'
+            return f'"{column}" IN ({", ".join(placeholders)})'
         if operator == "starting":
-            return f'"{column}" >= {places[0]} AND "{column}" < {places[1]}'
+            return f'"{column}" >= {placeholders[0]} AND "{column}" < {placeholders[1]}'
         if operator == "holding":
-            return f"lower(\"{column}\") LIKE lower({places[0]}) ESCAPE '!'"
-        return f'"{column}" {operator} {places[0]}'
+            return f"lower(\"{column}\") LIKE lower({placeholders[0]}) ESCAPE '!'"
+        return f'"{column}" {operator} {placeholders[0]}'
 
 
 CompiledStatement = tuple[StatementPlan, Parameters, int | None]
@@ -274,15 +274,15 @@ class Compiler:
         plan = self._plans.get(shape)
         if plan is None:
             text, table = _SqlBuilder(self._dialect, query.table), query.table
-            asked = text.parameter(query.column, str)
-            filled = {"table": table.name, "column": query.column, "asked": asked}
+            words_parameter = text.parameter(query.column, str)
+            substitutions = {"table": table.name, "column": query.column, "asked": words_parameter}
             conditions = text.where(tests).replace(" WHERE ", " AND ", 1)
             columns = ", ".join(f'"{table.name}"."{name}"' for name in table.column_names)
             newest = ", ".join(f'"{table.name}"."{name}" DESC' for name in table.key)
             sql = (
-                f"SELECT {columns} FROM {full_text.source.format(**filled)} "
-                f"WHERE {full_text.condition.format(**filled)}{conditions} "
-                f"ORDER BY {full_text.rank.format(**filled)}, {newest} "
+                f"SELECT {columns} FROM {full_text.source.format(**substitutions)} "
+                f"WHERE {full_text.condition.format(**substitutions)}{conditions} "
+                f"ORDER BY {full_text.rank.format(**substitutions)}, {newest} "
                 f"LIMIT {self._dialect.placeholder(len(parameters) + 2, int)}"
             )
             plan = self._plans[shape] = StatementPlan(table, sql, (), table.column_names)
@@ -303,13 +303,14 @@ class Compiler:
             differing = sorted(set(values) ^ (set(table.column_names) - {table.sequence_column}))
             raise AssertionError(f"an insert into '{table.name}' must name each column once: {differing}")
         text = _SqlBuilder(self._dialect, table)
-        places = {name: text.parameter(name, type(value)) for name, value in values.items()}
+        placeholders = {name: text.parameter(name, type(value)) for name, value in values.items()}
         numbered = False
         if table.sequence_column and self._dialect.counter_value:
             numbered = True
-            places[table.sequence_column] = self._dialect.counter_value
+            placeholders[table.sequence_column] = self._dialect.counter_value
             returning = (*returning, table.sequence_column)
-        sql = f'INSERT INTO "{table.name}" ({text.names(tuple(places))}) VALUES ({", ".join(places.values())})'
+        values_sql = ", ".join(placeholders.values())
+        sql = f'INSERT INTO "{table.name}" ({text.names(tuple(placeholders))}) VALUES ({values_sql})'
         sql += self._on_conflict(statement, text)
         if (
             self._dialect.avoids_returning
@@ -345,27 +346,29 @@ class Compiler:
             text = _SqlBuilder(self._dialect, statement.table)
             if not values:
                 raise AssertionError(f"an update of '{statement.table.name}' must set a column")
-            sets = ", ".join(text.assignment(name, given) for name, given in zip(values, types, strict=True))
+            sets = ", ".join(text.assignment(name, value_type) for name, value_type in zip(values, types, strict=True))
             sql = f'UPDATE "{statement.table.name}" SET {sets}{text.where(tests)}'
-            again = self._reread_sql(statement, tests)
-            sql += "" if again else text.returning(statement.returning)
+            reread_sql = self._reread_sql(statement, tests)
+            sql += "" if reread_sql else text.returning(statement.returning)
             references, returning = tuple(text.references), statement.returning
             plan = self._plans[shape] = StatementPlan(
                 statement.table,
                 sql,
                 references,
                 returning,
-                reread_sql=again,
-                reread_parameter_count=len(tests) if again else 0,
+                reread_sql=reread_sql,
+                reread_parameter_count=len(tests) if reread_sql else 0,
             )
-        given = [value.by if type(value) is Increment else value for value in values.values()]
-        return plan, (*given, *parameters), statement.expect
+        value_type = [value.by if type(value) is Increment else value for value in values.values()]
+        return plan, (*value_type, *parameters), statement.expect
 
     def _reread_sql(self, statement: Update, tests: tuple[ConditionShape, ...]) -> str:
         """Returns a query for the updated row by its whole, unchanged key; empty if that is not possible."""
         table, columns = statement.table, {column for column, operator, _ in tests if operator == "="}
-        found = len(tests) == len(table.key) and columns == set(table.key) and columns.isdisjoint(statement.values)
-        if not (self._dialect.avoids_returning and statement.returning and found):
+        is_key_lookup = (
+            len(tests) == len(table.key) and columns == set(table.key) and columns.isdisjoint(statement.values)
+        )
+        if not (self._dialect.avoids_returning and statement.returning and is_key_lookup):
             return ""
         text = _SqlBuilder(self._dialect, table)
         return f'SELECT {text.names(statement.returning)} FROM "{table.name}"{text.where(tests)}'

@@ -1,4 +1,4 @@
-"""Allowed calls are recorded: with the run's next write, or within a second, whatever else happens."""
+"""Allowed calls are recorded with the next write of their run, or within a second."""
 
 import asyncio
 
@@ -18,88 +18,88 @@ async def active(**ports: object) -> tuple[World, PuppetRun]:
     return world, await world.plugins.next_run()
 
 
-def allowed(world: World, run_id: str) -> list[str]:
+def allowed_actions(world: World, run_id: str) -> list[str]:
     return [row["action"] for row in world.rows(AUDIT, kind="access", outcome="allowed", run_id=run_id)]
 
 
-async def ask_outside(world: World) -> None:
+async def call_outside_a_run(world: World) -> None:
     await world.core.gate.call(PLUGIN, "get_host_version", {"call_id": "1"})
 
 
-async def test_a_call_of_a_run_is_recorded_with_the_runs_next_write() -> None:
+async def test_call_of_a_run_is_recorded_with_its_next_write() -> None:
     world, run = await active()
     await world.call(run, "state_list", scope="conversation")
-    assert allowed(world, run.run_id) == []
+    assert allowed_actions(world, run.run_id) == []
 
     run.answer("done")
     await world.rest()
 
-    assert allowed(world, run.run_id) == ["state_list"]
+    assert allowed_actions(world, run.run_id) == ["state_list"]
     assert "audit.write" not in world.journal.units
 
 
-async def test_a_call_of_a_run_that_writes_nothing_is_recorded_within_a_second() -> None:
+async def test_call_of_a_run_without_writes_is_recorded_within_a_second() -> None:
     world, run = await active()
     await world.call(run, "state_list", scope="conversation")
 
-    await until(lambda: allowed(world, run.run_id), seconds=1.1)
+    await until(lambda: allowed_actions(world, run.run_id), seconds=1.1)
 
     run.answer("done")
     await world.rest()
-    assert allowed(world, run.run_id) == ["state_list"]
+    assert allowed_actions(world, run.run_id) == ["state_list"]
 
 
-async def test_a_call_outside_any_run_is_recorded_within_a_second() -> None:
+async def test_call_outside_a_run_is_recorded_within_a_second() -> None:
     world = await World.open(plugin_grants=lambda plugin_id: PluginPermissions())
-    await ask_outside(world)
+    await call_outside_a_run(world)
 
-    await until(lambda: allowed(world, ""), seconds=1.1)
+    await until(lambda: allowed_actions(world, ""), seconds=1.1)
 
     (row,) = world.rows(AUDIT, run_id="")
     assert (row["plugin_id"], row["runner_id"], row["action"]) == (PLUGIN, "", "get_host_version")
 
 
-async def test_what_waits_is_recorded_when_the_host_stops() -> None:
+async def test_waiting_entries_are_recorded_when_the_host_stops() -> None:
     world, run = await active()
     await world.call(run, "state_list", scope="conversation")
-    await ask_outside(world)
+    await call_outside_a_run(world)
 
     await world.core.audit_log.close()
 
-    assert (allowed(world, run.run_id), allowed(world, "")) == (["state_list"], ["get_host_version"])
+    assert (allowed_actions(world, run.run_id), allowed_actions(world, "")) == (["state_list"], ["get_host_version"])
 
 
-async def test_calls_are_recorded_though_the_results_that_took_them_along_were_not() -> None:
+async def test_calls_are_recorded_when_the_unit_that_carried_them_fails() -> None:
     world, run = await active()
     await world.call(run, "state_list", scope="conversation")
     world.journal.broken["run.end"] = 1
     run.answer("done")
 
-    await until(lambda: allowed(world, run.run_id), seconds=10)
+    await until(lambda: allowed_actions(world, run.run_id), seconds=10)
 
-    assert allowed(world, run.run_id) == ["state_list"]
+    assert allowed_actions(world, run.run_id) == ["state_list"]
 
 
-async def test_what_the_database_refuses_is_tried_again() -> None:
+async def test_failed_audit_write_is_retried() -> None:
     world, run = await active()
     world.journal.broken["audit.write"] = 3
     await world.call(run, "state_list", scope="conversation")
 
-    await until(lambda: allowed(world, run.run_id), seconds=10)
+    await until(lambda: allowed_actions(world, run.run_id), seconds=10)
 
     assert not world.journal.broken["audit.write"]
 
 
-async def test_a_call_that_can_not_be_recorded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_call_is_refused_when_the_audit_queue_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_writer, "MAX_WAITING_ENTRIES", 2)
     world = await World.open()
-    await ask_outside(world)
-    await ask_outside(world)
+    await call_outside_a_run(world)
+    await call_outside_a_run(world)
 
     with pytest.raises(CallRejected, match="audit") as refusal:
-        await ask_outside(world)
+        await call_outside_a_run(world)
     await asyncio.sleep(1.5)
 
     assert refusal.value.retryable
-    await ask_outside(world)
-    assert len(allowed(world, "")) == 2
+    await call_outside_a_run(world)
+    assert len(allowed_actions(world, "")) == 2

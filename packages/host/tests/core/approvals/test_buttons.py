@@ -1,4 +1,4 @@
-"""Buttons under a question decide like a keyword: by who may, once, and the question shows what became of it."""
+"""Buttons of an approval request decide like its keyword, and the request shows the outcome."""
 
 import asyncio
 
@@ -8,29 +8,28 @@ from parlour.core.store.tables import EVENTS, INBOX, OUTBOX
 from parlour.testing.fake_platform import Shown
 from parlour_sdk.protocol.chain import Plain, Platform
 
-from .support import ANN, ASK, BOSS, EVE, Group
-from .test_approvals import KICK, OPERATOR
+from .approval_support import ANN, ASK, BOSS, EVE, KICK, OPERATOR, Group
 
 MOMENTS = [round(0.0017 * number, 4) for number in range(30)]
 
 
-async def asked(edits: bool = True, **rule: object) -> tuple[Group, Shown]:
+async def request_kick(edits: bool = True, **rule: object) -> tuple[Group, Shown]:
     group = await Group.open({"*": {**ASK, **rule}}, buttons=True, edits=edits)
     await group.ask(await group.run(), *KICK)
     await group.calm()
     return group, group.world.platform.shown[0]
 
 
-async def test_a_question_has_buttons_that_say_what_one_would_write() -> None:
-    group, question = await asked()
+async def test_request_has_buttons_with_the_keyword_commands() -> None:
+    group, question = await request_kick()
     assert [button["label"] for button in question.buttons] == ["Approve", "Deny"]
     assert [button["value"] for button in question.buttons] == [f"approve {group.keyword}", f"deny {group.keyword}"]
     assert f"approve {group.keyword}" in question.text
 
 
 @pytest.mark.parametrize(("label", "status"), [("Approve", "approved"), ("Deny", "denied")])
-async def test_a_press_decides_and_the_question_becomes_its_outcome(label: str, status: str) -> None:
-    group, question = await asked()
+async def test_button_decides_and_the_request_shows_the_outcome(label: str, status: str) -> None:
+    group, question = await request_kick()
     await group.world.platform.press(question, label, BOSS)
     await group.calm()
     assert group.approval()["status"] == status
@@ -42,17 +41,17 @@ async def test_a_press_decides_and_the_question_becomes_its_outcome(label: str, 
     assert group.rows(INBOX) == [row for row in group.rows(INBOX) if row["state"] == "running"]
 
 
-async def test_where_nothing_can_be_edited_the_outcome_is_said() -> None:
-    group, question = await asked(edits=False)
+async def test_outcome_is_a_new_message_if_messages_cannot_be_edited() -> None:
+    group, question = await request_kick(edits=False)
     await group.world.platform.press(question, "Approve", BOSS)
     await group.calm()
     assert group.texts() == [question.text, "Approved."]
     assert len(group.done("kick_member")) == 1
 
 
-@pytest.mark.parametrize("who", [ANN, EVE], ids=["the requester", "somebody else"])
-async def test_a_press_by_the_wrong_person_is_answered_and_leaves_the_buttons(who: object) -> None:
-    group, question = await asked()
+@pytest.mark.parametrize("who", [ANN, EVE], ids=["the requester", "another member"])
+async def test_button_pressed_by_another_person_is_refused_and_stays(who: object) -> None:
+    group, question = await request_kick()
     await group.world.platform.press(question, "Approve", who)  # type: ignore[arg-type]
     await group.calm()
     assert group.texts()[-1].startswith(f"{who.nickname}: {group.keyword}: you may not decide this")  # type: ignore[attr-defined]
@@ -61,15 +60,15 @@ async def test_a_press_by_the_wrong_person_is_answered_and_leaves_the_buttons(wh
     assert group.done("kick_member") == []
 
 
-async def test_a_role_in_the_group_presses() -> None:
-    group, question = await asked()
+async def test_role_in_the_group_may_press_a_button() -> None:
+    group, question = await request_kick()
     await group.world.platform.press(question, "Approve", EVE, role="admin")
     await group.calm()
     assert len(group.done("kick_member")) == 1
 
 
-async def test_who_presses_twice_is_told_that_it_is_decided() -> None:
-    group, question = await asked()
+async def test_second_press_is_refused_as_decided() -> None:
+    group, question = await request_kick()
     before = Shown(**{**vars(question), "chain": list(question.chain)})
     await group.world.platform.press(before, "Approve", BOSS)
     await group.world.platform.press(before, "Deny", BOSS)
@@ -78,8 +77,8 @@ async def test_who_presses_twice_is_told_that_it_is_decided() -> None:
     assert len(group.done("kick_member")) == 1
 
 
-async def test_a_press_that_the_platform_tells_twice_is_one() -> None:
-    group, question = await asked()
+async def test_redelivered_press_is_handled_once() -> None:
+    group, question = await request_kick()
     before = Shown(**{**vars(question), "chain": list(question.chain)})
     for _ in range(2):
         await group.world.platform.press(before, "Approve", BOSS, event_id="p1")
@@ -88,18 +87,18 @@ async def test_a_press_that_the_platform_tells_twice_is_one() -> None:
     assert len(group.done("kick_member")) == 1
 
 
-async def test_a_button_that_an_agent_put_under_other_words_decides_nothing() -> None:
-    group, question = await asked()
-    trap = [Plain(text="Do you like me?"), *(each for each in question.chain if isinstance(each, Platform))]
-    shown = Shown("out-other", "group", "7", "", trap)
+async def test_button_under_another_message_decides_nothing() -> None:
+    group, question = await request_kick()
+    misleading = [Plain(text="Do you like me?"), *(each for each in question.chain if isinstance(each, Platform))]
+    shown = Shown("out-other", "group", "7", "", misleading)
     await group.world.platform.press(shown, "Approve", BOSS)
     await group.calm()
     assert "belongs to no question" in group.texts()[-1]
     assert group.approval()["status"] == "pending"
 
 
-async def test_a_button_whose_question_nobody_knows_starts_no_run() -> None:
-    group, question = await asked()
+async def test_button_of_an_unknown_request_starts_no_run() -> None:
+    group, question = await request_kick()
     [buttons] = [each for each in question.chain if isinstance(each, Platform)]
     old = [{**button, "value": "approve zzzz"} for button in buttons.data["buttons"]]
     shown = Shown("out-old", "group", "7", "", [buttons.model_copy(update={"data": {"buttons": old}})])
@@ -109,8 +108,8 @@ async def test_a_button_whose_question_nobody_knows_starts_no_run() -> None:
     assert len(group.world.plugins.runs) == 1
 
 
-async def test_a_decision_from_elsewhere_takes_the_buttons_away() -> None:
-    group, question = await asked()
+async def test_decision_by_an_operator_removes_the_buttons() -> None:
+    group, question = await request_kick()
     await group.world.core.approvals.decide(group.approval()["approval_id"], "deny", OPERATOR, "not today")
     await group.calm()
     assert question.buttons == []
@@ -118,24 +117,24 @@ async def test_a_decision_from_elsewhere_takes_the_buttons_away() -> None:
     assert group.texts() == [question.text]
 
 
-async def test_a_written_decision_takes_the_buttons_away_and_is_answered() -> None:
-    group, question = await asked()
+async def test_decision_by_keyword_removes_the_buttons_and_is_confirmed() -> None:
+    group, question = await request_kick()
     await group.say(f"approve {group.keyword}", BOSS)
     await group.calm()
     assert question.buttons == []
     assert group.texts() == [question.text, "Approved."]
 
 
-async def test_buttons_go_when_the_time_is_over() -> None:
-    group, question = await asked()
+async def test_expiry_removes_the_buttons() -> None:
+    group, question = await request_kick()
     await asyncio.sleep(1801)
     await group.calm()
     assert question.buttons == []
     assert question.text.endswith("Nobody decided in time, so it was not done.")
 
 
-async def test_what_became_of_a_question_that_is_gone_is_said() -> None:
-    group, question = await asked()
+async def test_outcome_is_a_new_message_if_the_request_was_deleted() -> None:
+    group, question = await request_kick()
     group.world.platform.refuse("edit_message", "it was deleted", permanent=True)
     await group.world.platform.press(question, "Approve", BOSS)
     await group.calm()
@@ -143,8 +142,8 @@ async def test_what_became_of_a_question_that_is_gone_is_said() -> None:
     assert len(group.done("kick_member")) == 1
 
 
-async def test_an_edit_without_an_answer_is_made_again_and_not_marked() -> None:
-    group, question = await asked()
+async def test_edit_with_lost_answer_is_repeated_without_mark() -> None:
+    group, question = await request_kick()
     group.world.platform.lose_answer("edit_message")
     await group.world.platform.press(question, "Approve", BOSS)
     await group.calm()
@@ -152,8 +151,8 @@ async def test_an_edit_without_an_answer_is_made_again_and_not_marked() -> None:
     assert group.texts() == [question.text]
 
 
-async def test_a_press_after_a_restart_decides() -> None:
-    group, question = await asked()
+async def test_button_works_after_a_restart() -> None:
+    group, question = await request_kick()
     group = await group.restart()
     await group.world.platform.press(question, "Approve", BOSS)
     await group.world.rest()
@@ -162,8 +161,8 @@ async def test_a_press_after_a_restart_decides() -> None:
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-async def test_a_press_that_was_recorded_decides_whenever_the_host_dies(moment: float) -> None:
-    group, question = await asked()
+async def test_recorded_press_decides_despite_a_crash(moment: float) -> None:
+    group, question = await request_kick()
     group.world.platform.delay_seconds = 0.02
     pressing = asyncio.create_task(group.world.platform.press(question, "Approve", BOSS, event_id="p1"))
     await asyncio.sleep(moment)
@@ -171,12 +170,12 @@ async def test_a_press_that_was_recorded_decides_whenever_the_host_dies(moment: 
     group = await group.restart()
     await group.world.rest()
     recorded = [row for row in group.rows(EVENTS) if row["event_id"] == "p1"]
-    acts = [row for row in group.rows(OUTBOX) if row["kind"] == "action"]
-    if not recorded:  # then the platform tells it again
-        assert (group.approval()["status"], len(question.buttons), acts) == ("pending", 2, [])
+    action_rows = [row for row in group.rows(OUTBOX) if row["kind"] == "action"]
+    if not recorded:  # the platform delivers it again
+        assert (group.approval()["status"], len(question.buttons), action_rows) == ("pending", 2, [])
         return
     assert group.approval()["status"] == "approved"
     assert [row for row in group.rows(INBOX) if row["state"] == "control"] == []
-    assert len(group.done("kick_member")) <= len(acts) == 1
+    assert len(group.done("kick_member")) <= len(action_rows) == 1
     assert question.buttons == []
     assert question.text.endswith("Approved by Boss.")

@@ -1,4 +1,4 @@
-"""Whoever decides, and whenever: the ledger of the run that asked tells of it once."""
+"""Each decision about an approval is written once to the ledger of the run that requested it."""
 
 import asyncio
 from typing import Any, ClassVar
@@ -9,52 +9,63 @@ from parlour.core.approvals.decisions import Decider
 from parlour.core.approvals.service import MAX_TRIES
 from parlour.core.encoding import loads
 from parlour.core.errors import CallRejected
-from parlour.core.journal import ANY, Delete, GuardFailed, Insert, Receipt, Row, Statement, Unit, where
+from parlour.core.journal import (
+    ANY,
+    Delete,
+    GuardFailed,
+    Insert,
+    PreparedCallback,
+    Receipt,
+    Row,
+    Statement,
+    Unit,
+    where,
+)
 from parlour.core.model.event import Participant
 from parlour.core.store import ledger
 from parlour.core.store.tables import APPROVALS, RUN_EVENTS, RUNS
 
-from ..runs.remote.workshop import Held, claim, granted, queued, register
+from ..remote.worker_support import Held, claim, granted, queue_run, register
 from ..support import PLUGIN, BreakableJournal, PuppetRun, settle, until
-from .support import ANN, ASK, BOSS, Group
+from .approval_support import ANN, ASK, BOSS, Group
 
 KICK = ("member.kick", {"user_id": "eve"})
-THERE = {"bot_id": "bot", "chat_type": "group", "chat_id": "7"}
+CHAT = {"bot_id": "bot", "chat_type": "group", "chat_id": "7"}
 OPERATOR = Decider(Participant("api_key", "k1", "Op"), operator=True)
 POLICY = {"*": ASK, "elsewhere/*": ASK}
 
 
-class Slow(BreakableJournal):
-    """What it is told to be slow with is overtaken by others."""
+class SlowJournal(BreakableJournal):
+    """A journal that delays units by name, so that others overtake them."""
 
     seconds: ClassVar[dict[str, float]] = {}
 
-    async def commit(self, unit: Unit) -> Receipt:
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         await asyncio.sleep(self.seconds.get(unit.name, 0))
-        return await super().commit(unit)
+        return await super().commit(unit, on_prepared)
 
 
-class Decisions(Slow):
+class SlowDecisions(SlowJournal):
     seconds: ClassVar = {"approval.decide": 1}
 
 
-class Endings(Slow):
+class SlowEndings(SlowJournal):
     seconds: ClassVar = {"approval.decide": 1, "run.interrupt": 2, "run.end": 2}
 
 
-class Interposing(BreakableJournal):
-    """Once, something is written just before a decision is."""
+class InterposingJournal(BreakableJournal):
+    """A journal that once commits a statement just before a decision."""
 
     before: Statement | None = None
 
-    async def commit(self, unit: Unit) -> Receipt:
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         if unit.name == "approval.decide" and self.before is not None:
             before, self.before = self.before, None
             await super().commit(Unit("test.before", (before,)))
-        return await super().commit(unit)
+        return await super().commit(unit, on_prepared)
 
 
-async def asked(times: int = 1, **ports: Any) -> tuple[Group, PuppetRun]:
+async def request_kick(times: int = 1, **ports: Any) -> tuple[Group, PuppetRun]:
     group = await Group.open(POLICY, "*", "elsewhere/*", ports=ports)
     run = await group.run()
     for _ in range(times):
@@ -62,29 +73,29 @@ async def asked(times: int = 1, **ports: Any) -> tuple[Group, PuppetRun]:
     return group, run
 
 
-async def over(times: int = 1, **ports: Any) -> tuple[Group, PuppetRun]:
-    group, run = await asked(times, **ports)
+async def request_and_end(times: int = 1, **ports: Any) -> tuple[Group, PuppetRun]:
+    group, run = await request_kick(times, **ports)
     run.answer("asked")
     await group.world.rest()
     return group, run
 
 
-async def held(journal: BreakableJournal) -> tuple[Group, Held]:
-    """A run that a remote runtime executes, and which has asked."""
+async def claim_remote_run(journal: BreakableJournal) -> tuple[Group, Held]:
+    """Opens a run that a remote worker executes and that has requested an action."""
     group = await Group.open(POLICY, "elsewhere/*", ports={"plugin_grants": granted, "journal": journal})
     await register(group.world)
     creator = await group.run()
-    await queued(group.world, plugin=PLUGIN, run_id=creator.run_id)
-    creator.answer("it is begun")
+    await queue_run(group.world, plugin=PLUGIN, run_id=creator.run_id)
+    creator.answer("it is started")
     run = await claim(group.world, wait=10)
     assert run is not None
     await run.say("one")
     request = {"run_id": run.run_id, "call_id": "call:1", "lease": run.lease, "action": KICK[0]}
-    await group.world.core.gate.call(run.plugin, "platform_action", {**request, "target": {**KICK[1], **THERE}})
+    await group.world.core.gate.call(run.plugin, "platform_action", {**request, "target": {**KICK[1], **CHAT}})
     return group, run
 
 
-async def restarted(group: Group, run: Held) -> tuple[Group, Held]:
+async def restart_with_claim(group: Group, run: Held) -> tuple[Group, Held]:
     group = await group.restart()
     return group, Held(group.world, run.plugin, run.run_id, run.lease, run.claimed, run.sent)
 
@@ -102,8 +113,8 @@ def types(group: Group) -> list[str]:
     return [row["type"] for row in events(group)]
 
 
-def told(group: Group) -> list[tuple[str, str, str | None, str | None]]:
-    """What the ledger says of each approval, in order."""
+def ledger_decisions(group: Group) -> list[tuple[str, str, str | None, str | None]]:
+    """Returns the decisions that the ledger has, in order."""
     rows = [row for row in events(group) if row["type"] == "approval.decided"]
     assert {(row["run_id"], row["source"]) for row in rows} <= {(run["run_id"], "host") for run in group.rows(RUNS)}
     facts = [loads(row["data"]) for row in rows]
@@ -114,16 +125,16 @@ def told(group: Group) -> list[tuple[str, str, str | None, str | None]]:
 APPROVED = [("member.kick", "approved", "api_key:k1", None)]
 
 
-async def test_of_a_run_that_went_on_it_stands_among_what_the_run_did() -> None:
-    group, run = await asked()
+async def test_decision_during_the_run_is_written_among_its_events() -> None:
+    group, run = await request_kick()
     await group.say(f"approve {group.keyword}", BOSS)
-    assert told(group) == [("member.kick", "approved", "user:boss", None)]
+    assert ledger_decisions(group) == [("member.kick", "approved", "user:boss", None)]
     run.answer("asked")
     await group.world.rest()
     assert types(group) == ["action.decided", "approval.decided", "message.completed", "run.completed"]
 
 
-async def test_of_a_run_that_waits_it_is_told_once() -> None:
+async def test_decision_of_a_waiting_run_is_written_once() -> None:
     group = await Group.open(POLICY)
     run = await group.run()
     waiting = asyncio.create_task(group.ask(run, *KICK, wait=60))
@@ -132,44 +143,44 @@ async def test_of_a_run_that_waits_it_is_told_once() -> None:
     assert (await waiting)["status"] == "done"
     run.answer("done it")
     await group.world.rest()
-    assert told(group) == [("member.kick", "approved", "user:boss", None)]
+    assert ledger_decisions(group) == [("member.kick", "approved", "user:boss", None)]
     assert types(group)[:2] == ["action.decided", "approval.decided"]
 
 
-async def test_that_it_was_asked_is_in_the_ledger_before_anybody_decides() -> None:
-    group, _ = await asked()
+async def test_request_is_in_the_ledger_before_its_decision() -> None:
+    group, _ = await request_kick()
     assert [(row["type"], loads(row["data"])["status"]) for row in events(group)] == [("action.decided", "pending")]
 
 
-async def test_of_a_run_that_is_over_it_follows_the_end() -> None:
-    group, _ = await over()
+async def test_decision_after_the_run_follows_its_end() -> None:
+    group, _ = await request_and_end()
     await group.say(f"deny {group.keyword} she is nice", BOSS)
-    assert told(group) == [("member.kick", "denied", "user:boss", "she is nice")]
+    assert ledger_decisions(group) == [("member.kick", "denied", "user:boss", "she is nice")]
     assert types(group)[-1] == "approval.decided"
     [run] = group.rows(RUNS)
     assert run["status"] == "completed"
 
 
-@pytest.mark.parametrize("ends", [True, False], ids=["a run that is over", "a run that goes on"])
-async def test_what_nobody_decided_is_told_of_too(ends: bool) -> None:
-    group, _ = await (over() if ends else asked())
+@pytest.mark.parametrize("ends", [True, False], ids=["a run that ended", "an active run"])
+async def test_expiry_is_written_to_the_ledger(ends: bool) -> None:
+    group, _ = await (request_and_end() if ends else request_kick())
     await asyncio.sleep(1801)
     await group.calm()
-    assert told(group) == [("member.kick", "expired", None, "nobody decided in time")]
+    assert ledger_decisions(group) == [("member.kick", "expired", None, "nobody decided in time")]
 
 
-async def test_what_was_asked_before_the_host_died_is_told_of_when_it_is_decided() -> None:
-    group, _ = await asked()
+async def test_decision_after_a_restart_is_written_to_the_ledger() -> None:
+    group, _ = await request_kick()
     keyword = group.keyword
     group = await group.restart()
     await group.say(f"approve {keyword}", BOSS)
     await group.world.rest()
-    assert told(group) == [("member.kick", "approved", "user:boss", None)]
+    assert ledger_decisions(group) == [("member.kick", "approved", "user:boss", None)]
 
 
-async def test_whenever_the_host_dies_it_is_told_once() -> None:
+async def test_decision_is_written_once_despite_a_crash() -> None:
     for turns in range(40):
-        group, _ = await asked()
+        group, _ = await request_kick()
         keyword = group.keyword
         deciding = asyncio.create_task(group.say(f"approve {keyword}", BOSS, event_id="decision"))
         await settle(turns)
@@ -177,11 +188,11 @@ async def test_whenever_the_host_dies_it_is_told_once() -> None:
         group = await group.restart()
         await group.say(f"approve {keyword}", BOSS, event_id="decision")
         await group.world.rest()
-        assert told(group) == [("member.kick", "approved", "user:boss", None)]
+        assert ledger_decisions(group) == [("member.kick", "approved", "user:boss", None)]
 
 
-async def test_a_run_that_was_cut_off_is_ended_beside_what_expired_meanwhile() -> None:
-    group, _ = await asked(journal=Endings())
+async def test_interrupted_run_and_expired_request_are_both_recorded() -> None:
+    group, _ = await request_kick(journal=SlowEndings())
     for text in ("and", "then"):
         await group.say(text, ANN)
         await settle()
@@ -189,13 +200,13 @@ async def test_a_run_that_was_cut_off_is_ended_beside_what_expired_meanwhile() -
     await asyncio.sleep(1801)
     group = await group.restart()
     await asyncio.sleep(10)
-    assert told(group) == [("member.kick", "expired", None, "nobody decided in time")]
+    assert ledger_decisions(group) == [("member.kick", "expired", None, "nobody decided in time")]
     assert types(group).count("steering.dropped") == 2
     assert sorted(run["status"] for run in group.rows(RUNS))[0] == "failed"
 
 
-async def test_a_decision_at_the_moment_in_which_the_run_ends_gets_a_number_of_its_own() -> None:
-    group, run = await asked(journal=Endings())
+async def test_decision_during_the_end_of_the_run_has_its_own_sequence_number() -> None:
+    group, run = await request_kick(journal=SlowEndings())
     for text in ("and", "then", "so"):
         await group.say(text, ANN)
         await settle()
@@ -203,44 +214,44 @@ async def test_a_decision_at_the_moment_in_which_the_run_ends_gets_a_number_of_i
     await settle()
     await decide(group)
     await asyncio.sleep(10)
-    assert told(group) == APPROVED
+    assert ledger_decisions(group) == APPROVED
     assert types(group).count("steering.dropped") == 3
     assert "run.completed" in types(group)
 
 
-async def test_decisions_at_once_about_a_run_that_is_over_are_all_told() -> None:
-    group, _ = await over(times=5)
+async def test_concurrent_decisions_after_the_run_are_all_written() -> None:
+    group, _ = await request_and_end(times=5)
     await asyncio.gather(*(decide(group, row) for row in group.rows(APPROVALS)))
-    assert told(group) == APPROVED * 5
+    assert ledger_decisions(group) == APPROVED * 5
     numbers = [row["sequence"] for row in events(group)]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
-async def test_a_run_that_is_executed_elsewhere_goes_on_after_it() -> None:
-    group, run = await held(BreakableJournal())
+async def test_remote_run_continues_after_a_decision() -> None:
+    group, run = await claim_remote_run(BreakableJournal())
     await decide(group)
     await run.say("two")
     await run.complete()
     await group.world.rest()
-    assert told(group) == APPROVED
+    assert ledger_decisions(group) == APPROVED
     assert types(group)[-1] == "run.completed"
 
 
-async def test_a_run_that_goes_on_after_a_restart_does_not_collide_with_what_expired_meanwhile() -> None:
-    group, run = await held(Decisions())
+async def test_remote_run_continues_after_a_restart_and_an_expiry() -> None:
+    group, run = await claim_remote_run(SlowDecisions())
     group.world.journal.dead = True
     await asyncio.sleep(1801)
-    group, run = await restarted(group, run)
+    group, run = await restart_with_claim(group, run)
     await asyncio.sleep(5)
     await run.say("two")
     await run.complete()
     await group.world.rest()
-    assert told(group) == [("member.kick", "expired", None, "nobody decided in time")]
+    assert ledger_decisions(group) == [("member.kick", "expired", None, "nobody decided in time")]
     assert types(group)[-1] == "run.completed"
 
 
-async def test_a_run_that_looks_up_how_far_it_came_leaves_a_decision_its_number() -> None:
-    group, run = await held(Decisions())
+async def test_decision_keeps_its_sequence_number_when_the_run_reads_its_progress() -> None:
+    group, run = await claim_remote_run(SlowDecisions())
     group.world.journal.broken["run.progress"] = 1
     with pytest.raises(CallRejected, match="disk is full"):
         await run.say("two")
@@ -251,12 +262,12 @@ async def test_a_run_that_looks_up_how_far_it_came_leaves_a_decision_its_number(
     await run.say("three", sequence=3)
     await run.complete(sequence=4)
     await group.world.rest()
-    assert told(group) == APPROVED
+    assert ledger_decisions(group) == APPROVED
 
 
-async def test_a_number_that_somebody_else_took_does_not_undo_the_decision() -> None:
-    journal = Interposing()
-    group, run = await over(journal=journal)
+async def test_taken_sequence_number_does_not_undo_the_decision() -> None:
+    journal = InterposingJournal()
+    group, run = await request_and_end(journal=journal)
     journal.before = ledger.append_event(
         run.run_id, events(group)[-1]["sequence"] + 1, "test.note", {}, 0, source="host"
     )
@@ -266,9 +277,9 @@ async def test_a_number_that_somebody_else_took_does_not_undo_the_decision() -> 
     assert len(group.done("kick_member")) == 1
 
 
-async def test_nothing_is_told_of_a_run_that_was_taken_away() -> None:
-    journal = Interposing()
-    group, run = await over(journal=journal)
+async def test_decision_about_a_deleted_run_writes_no_event() -> None:
+    journal = InterposingJournal()
+    group, run = await request_and_end(journal=journal)
     gone = where(run_id=run.run_id)
     await journal.commit(Unit("test.gone", (Delete(RUN_EVENTS, gone, expect=ANY),)))
     journal.before = Delete(RUNS, gone)
@@ -279,8 +290,8 @@ async def test_nothing_is_told_of_a_run_that_was_taken_away() -> None:
     assert len(group.done("kick_member")) == 1
 
 
-async def test_a_decision_that_comes_too_late_brings_nothing_back_of_a_deleted_conversation() -> None:
-    group, _ = await over(journal=Decisions())
+async def test_decision_about_a_deleted_conversation_restores_nothing() -> None:
+    group, _ = await request_and_end(journal=SlowDecisions())
     deciding = asyncio.create_task(decide(group))
     await settle()
     [run] = group.rows(RUNS)
@@ -290,39 +301,41 @@ async def test_a_decision_that_comes_too_late_brings_nothing_back_of_a_deleted_c
     assert group.rows(RUN_EVENTS) == []
 
 
-async def test_a_decision_about_what_no_run_asked_for_is_told_nowhere() -> None:
-    group, _ = await over()
-    asked_by_nobody = {**group.approval(), "approval_id": "nobody's", "run_id": "", "keyword": "none"}
-    await group.world.journal.commit(Unit("test.asked", (Insert(APPROVALS, asked_by_nobody),)))
-    await decide(group, asked_by_nobody)
-    assert told(group) == []
+async def test_decision_without_a_run_is_not_in_the_ledger() -> None:
+    group, _ = await request_and_end()
+    without_run = {**group.approval(), "approval_id": "without-run", "run_id": "", "keyword": "none"}
+    await group.world.journal.commit(Unit("test.asked", (Insert(APPROVALS, without_run),)))
+    await decide(group, without_run)
+    assert ledger_decisions(group) == []
     assert [row["status"] for row in group.rows(APPROVALS) if not row["run_id"]] == ["approved"]
 
 
-async def test_what_became_of_an_approved_action_is_written_once_the_database_is_back() -> None:
-    group, run = await asked()
+async def test_outcome_of_an_approved_action_is_written_when_the_database_recovers() -> None:
+    group, run = await request_kick()
     group.world.journal.broken["approval.outcome"] = 1
     await group.say(f"approve {group.keyword}", BOSS)
     await until(lambda: loads(group.approval()["outcome"]).get("state") == "sent")
     run.answer("done")
     await group.world.rest()
+    assert group.world.journal.broken["approval.outcome"] == 0
+    assert len(group.done("kick_member")) == 1
 
 
-class Overtaken(BreakableJournal):
-    """Whatever is decided, the run's ledger has gone on meanwhile."""
+class OvertakenJournal(BreakableJournal):
+    """A journal in which the ledger of the run always grows before a decision."""
 
     left = 0
 
-    async def commit(self, unit: Unit) -> Receipt:
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         if unit.name == "approval.decide" and self.left:
             self.left -= 1
             raise GuardFailed(unit.name, len(unit.statements) - 1)
-        return await super().commit(unit)
+        return await super().commit(unit, on_prepared)
 
 
-async def test_a_question_that_could_not_expire_in_its_moment_does_so_a_little_later() -> None:
-    journal = Overtaken()
-    group, run = await asked(journal=journal)
+async def test_failed_expiry_is_retried() -> None:
+    journal = OvertakenJournal()
+    group, run = await request_kick(journal=journal)
     run.answer("done")
     await group.world.rest()
     journal.left = MAX_TRIES

@@ -1,4 +1,4 @@
-"""Which rule holds for an action: the nearest pattern, and never one that does not say `elsewhere` for what is."""
+"""The rule of an action is that of the most specific pattern; actions elsewhere need their own."""
 
 import pytest
 
@@ -24,21 +24,21 @@ POLICY = ApprovalPolicy.decode(
         ("elsewhere/message.delete", "deny"),
     ],
 )
-def test_the_nearest_pattern_decides(name: str, decision: str) -> None:
+def test_most_specific_pattern_decides(name: str, decision: str) -> None:
     assert POLICY.rule(name).decision == decision
 
 
-def test_what_no_pattern_names_is_denied() -> None:
+def test_action_without_a_pattern_is_denied() -> None:
     assert ApprovalPolicy.decode({}).rule("message.send").decision == "deny"
 
 
-def test_a_rule_says_who_and_how_long() -> None:
+def test_rule_has_deciders_and_time_limit() -> None:
     rule = POLICY.rule("elsewhere/message.send")
     assert (rule.users, rule.roles, rule.requester, rule.seconds) == (("boss",), (), False, 60)
     assert POLICY.rule("member.kick").roles == ("owner", "admin")
 
 
-def test_a_permission_for_everything_is_none_for_other_chats() -> None:
+def test_wildcard_permission_excludes_other_chats() -> None:
     assert is_granted("message.send", ["*"])
     assert not is_granted("elsewhere/message.send", ["*"])
     assert not is_granted("elsewhere/message.send", ["message.*"])

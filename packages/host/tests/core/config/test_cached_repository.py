@@ -13,7 +13,7 @@ from parlour.core.config.mcp_servers import MCP_SERVER_ROWS
 from parlour.core.config.models import MODEL_ROWS, PROVIDER_ROWS
 from parlour.core.config.schedules import SCHEDULE_ROWS, ScheduleState
 from parlour.core.config.webhooks import WEBHOOK_ROWS
-from parlour.core.journal import Delete, GuardFailed, Insert, Receipt, Statement, Unit, Update, where
+from parlour.core.journal import Delete, GuardFailed, Insert, PreparedCallback, Receipt, Statement, Unit, Update, where
 from parlour.core.model.budget import Budget
 from parlour.core.model.inbound_webhook import Webhook
 from parlour.core.model.mcp_server import McpServer
@@ -26,7 +26,7 @@ from ..support import LoopClock, make_agent
 
 DAILY = Schedule("s1", "daily", cron="0 9 * * *", data={"x": [1]})
 SERVER = McpServer("s1", "files", "stdio", command="mcp", arguments=("--root", "/srv"))
-KINDS: dict[str, tuple[RowMapping[Any], Any, Any, Any]] = {
+KINDS: dict[str, tuple[RowMapping[Any, Any], Any, Any, Any]] = {
     "agent": (AGENT_ROWS, make_agent("a1"), make_agent("a1", description="new"), make_agent("a2")),
     "bot": (
         BOT_ROWS,
@@ -88,9 +88,9 @@ class RecordingJournal(MemoryJournal):
         super().__init__()
         self.units: list[Unit] = []
 
-    async def commit(self, unit: Unit) -> Receipt:
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         self.units.append(unit)
-        return await super().commit(unit)
+        return await super().commit(unit, on_prepared)
 
 
 class Example:
@@ -106,7 +106,7 @@ class Example:
     def first_id(self) -> str:
         return self.mapping.item_id(self.first)
 
-    async def restarted(self) -> CachedRepository[Any]:
+    async def restarted(self) -> CachedRepository[Any, Any]:
         repository = CachedRepository(self.journal, LoopClock(), self.mapping)
         await repository.load()
         return repository
@@ -127,7 +127,7 @@ async def test_items_are_read_in_the_order_of_their_ids_also_after_a_restart(kin
 
 
 @every_kind
-async def test_a_replaced_item_is_read_as_it_was_written(kind: str) -> None:
+async def test_replaced_item_is_read_back_as_written(kind: str) -> None:
     example = Example(kind)
     await example.repository.add(example.first)
     await example.repository.replace(example.changed)
@@ -144,7 +144,7 @@ async def test_put_adds_an_unknown_item_and_replaces_a_known_one(kind: str) -> N
 
 
 @every_kind
-async def test_a_removed_item_is_gone_and_its_removal_is_announced(kind: str) -> None:
+async def test_removed_item_is_gone_and_its_removal_is_announced(kind: str) -> None:
     example = Example(kind)
     await example.repository.add(example.first)
     await example.repository.add(example.second)
@@ -166,7 +166,7 @@ async def test_each_change_is_one_unit_that_ends_with_the_statements_of_the_call
 
 
 @every_kind
-async def test_a_change_that_is_not_committed_leaves_the_cache_as_it_was(kind: str) -> None:
+async def test_uncommitted_change_leaves_the_cache_unchanged(kind: str) -> None:
     example = Example(kind)
     await example.repository.add(example.first)
     for change in (
@@ -181,7 +181,7 @@ async def test_a_change_that_is_not_committed_leaves_the_cache_as_it_was(kind: s
 
 
 @every_kind
-async def test_an_item_that_does_not_exist_can_be_neither_replaced_nor_removed(kind: str) -> None:
+async def test_missing_item_can_be_neither_replaced_nor_removed(kind: str) -> None:
     example = Example(kind)
     for change in (example.repository.replace(example.first), example.repository.remove(example.first_id)):
         with pytest.raises(GuardFailed):
@@ -189,11 +189,14 @@ async def test_an_item_that_does_not_exist_can_be_neither_replaced_nor_removed(k
     await example.expect()
 
 
+DIRECTORY_TABLES = ("directory", "directory_members", "directory_messages")
+
+
 @pytest.mark.parametrize(
     ("kind", "tables"),
     [
         ("agent", ["agents", "default_agents"]),
-        ("bot", ["bots", "routes", "default_agents", "bot_cursors", "names"]),
+        ("bot", ["bots", "routes", "default_agents", "bot_cursors", "names", *DIRECTORY_TABLES, "reply_allowances"]),
         ("budget", ["budgets", "budget_uses"]),
     ],
 )
@@ -205,7 +208,7 @@ async def test_rows_that_an_item_owns_are_deleted_in_the_same_unit(kind: str, ta
     assert [statement.table.name for statement in statements] == tables
 
 
-async def test_all_hooks_learn_of_a_removal_in_their_order() -> None:
+async def test_removal_hooks_are_called_in_order() -> None:
     seen: list[str] = []
     first, second = (lambda bot_id: seen.append(f"first {bot_id}")), (lambda bot_id: seen.append(f"second {bot_id}"))
     bots = BotRepository(MemoryJournal(), LoopClock(), first, second)

@@ -1,8 +1,10 @@
-"""An outbox with two platforms, and rows to put into it."""
+"""An outbox with a fake platform surface, and rows for it."""
 
 from typing import Any
 
+from parlour.core.cluster.ownership import Ownership, SoleOwner
 from parlour.core.delivery.outbox import Outbox
+from parlour.core.delivery.reply_policy import ReplyPolicy
 from parlour.core.delivery.row_states import RowStates
 from parlour.core.delivery.sender import Sender
 from parlour.core.journal import Row, Select, Unit, UnitBuilder, where
@@ -16,33 +18,42 @@ from ..support import EPOCH, BreakableJournal, LoopClock, PlatformSurface, until
 HOUR = 3_600_000
 
 
-class NobodyListens:
+class NoListeners:
     def add_events(self, draft: UnitBuilder, row: OutboxRow) -> None:
-        """There is nothing to add."""
+        """Adds nothing."""
 
     def after_commit(self, row: OutboxRow) -> None:
-        """There is nobody to tell."""
+        """Does nothing."""
 
 
-class NobodyWaits:
+class NoNotices:
     async def add_notices(self, draft: UnitBuilder, row: OutboxRow, code: str) -> list[OutboxRow]:
         return []
 
     def after_commit(self, notice: OutboxRow) -> None:
-        """There is none."""
+        """Does nothing."""
 
 
 class Post:
-    def __init__(self, journal: BreakableJournal | None = None, surface: PlatformSurface | None = None) -> None:
+    """An outbox on a journal that can fail, with the surface it sends to."""
+
+    def __init__(
+        self,
+        journal: BreakableJournal | None = None,
+        surface: PlatformSurface | None = None,
+        ownership: Ownership | None = None,
+    ) -> None:
         self.journal = journal or BreakableJournal()
         self.surface = surface or PlatformSurface()
         self.handovers = MemoryHandovers()
-        states = RowStates(self.journal, NobodyListens(), NobodyWaits(), self.handovers, LoopClock())
-        sender = Sender({"platform": self.surface}, states, self.handovers, LoopClock())
+        ownership = ownership or SoleOwner()
+        states = RowStates(self.journal, ownership, NoListeners(), NoNotices(), self.handovers, LoopClock())
+        replies = ReplyPolicy(self.journal, LoopClock())
+        sender = Sender({"platform": self.surface}, ownership, states, replies, self.handovers, LoopClock())
         self.outbox = Outbox(self.journal, sender, LoopClock())
 
     async def write(self, name: str, target: str = "chat", **fields: Any) -> OutboxRow:
-        """Committed and not yet offered, as after a crash."""
+        """Commits a row without enqueueing it, as after a crash."""
         values: dict[str, Any] = {
             "surface": "platform",
             "conversation_id": target,

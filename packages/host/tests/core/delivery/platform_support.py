@@ -1,4 +1,4 @@
-"""A core that talks to the fake platform, on virtual time."""
+"""A core that is connected to the fake platform, on virtual time."""
 
 import asyncio
 from contextlib import AbstractContextManager, nullcontext
@@ -22,14 +22,14 @@ BOT = "bot"
 
 
 def chat_manifest(*without: str, limit: int = 4000, edits: float = 5, **fields: Any) -> AdapterManifest:
-    """What grows there grows by edits."""
+    """Builds the manifest of a platform that streams by edits."""
     missing = dict.fromkeys(("open_stream", *without), "not in this test")
     limits = PlatformLimits(text=limit, edits_per_second=edits, sends_per_second=fields.pop("sends", 1000))
     return manifest(without=missing, limits=limits, **fields)
 
 
 class PlatformLink:
-    """A bot's link whose events go straight to the core."""
+    """The link of a bot whose events go straight to the core."""
 
     def __init__(self, bots: "OneBot") -> None:
         self.bot_id = BOT
@@ -39,7 +39,10 @@ class PlatformLink:
 
     async def receive(self, *events: IncomingEvent, cursor: str | None = None) -> None:
         for each in events:
-            await self._bots.core.gateway.ingest(incoming.to_envelope(each, BOT, "fake"))
+            core, envelope = self._bots.core, incoming.to_envelope(each, BOT, "fake")
+            allowed = await core.held_replies.prepare(envelope, each.reply_allowance)
+            await core.gateway.ingest(allowed.envelope, *allowed.statements)
+            core.held_replies.after_commit(allowed)
 
     async def cursor(self) -> str | None:
         return None
@@ -129,7 +132,7 @@ class PlatformWorld:
         return world
 
     async def restart(self, discovery: dict[str, Any] = DISCOVERY) -> "PlatformWorld":
-        """The process is gone, and the next one has taken up what it left."""
+        """Kills the Host and recovers its state in a new one."""
         self.journal.dead = True
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
@@ -151,6 +154,6 @@ class PlatformWorld:
         return [row["state"] for row in self.rows()]
 
     async def rest(self) -> None:
-        """Nothing goes on and nothing waits to be sent."""
+        """Waits until no run is active and nothing is left to send."""
         core = self.core
         await until(lambda: not len(core.lanes) and not core.outbox._drains)

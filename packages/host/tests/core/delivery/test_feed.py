@@ -1,4 +1,4 @@
-"""Live frames: numbered, joined while they wait, cut off when nobody reads, gone when nothing happens."""
+"""Live frames of the web chat: numbered, merged while queued, dropped for slow readers, and not kept when idle."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from parlour.core.delivery.feed import Feed, FeedSubscription, outgoing_frame
 from parlour.core.model.outbox_row import OutboxRow
 
 
-class HandClock:
+class ManualClock:
     def __init__(self, now: int = 1_000) -> None:
         self.time = now
 
@@ -32,8 +32,8 @@ ROW = OutboxRow(
 )
 
 
-def test_numbers_only_grow_also_when_the_clock_stands_still_or_goes_back() -> None:
-    clock = HandClock(1_000)
+def test_numbers_increase_also_if_the_clock_stops_or_goes_back() -> None:
+    clock = ManualClock(1_000)
     feed = Feed(clock)
     numbers = [feed.next_seq(), feed.next_seq()]
     clock.time = 900
@@ -43,30 +43,30 @@ def test_numbers_only_grow_also_when_the_clock_stands_still_or_goes_back() -> No
     assert numbers == [1_000_000, 1_000_001, 1_000_002, 2_000_000]
 
 
-def test_numbers_of_an_earlier_life_are_never_given_again() -> None:
-    feed = Feed(HandClock(1_000))
+def test_numbers_before_a_restart_are_not_reused() -> None:
+    feed = Feed(ManualClock(1_000))
     feed.start_after(5_000_000)
     assert feed.next_seq() == 5_000_001
 
 
-def test_every_watcher_of_a_conversation_gets_its_frames_and_no_other_does() -> None:
-    feed = Feed(HandClock())
-    one, two, elsewhere = feed.subscribe("chat"), feed.subscribe("chat"), feed.subscribe("other")
+def test_frames_reach_all_subscribers_of_the_conversation_only() -> None:
+    feed = Feed(ManualClock())
+    one, two, other_chat = feed.subscribe("chat"), feed.subscribe("chat"), feed.subscribe("other")
     feed.run_started("chat", "run")
     assert one.drain() == two.drain() != []
-    assert elsewhere.drain() == []
+    assert other_chat.drain() == []
 
 
-def test_a_watcher_that_left_gets_nothing_more() -> None:
-    feed = Feed(HandClock())
+def test_unsubscribed_reader_gets_no_frames() -> None:
+    feed = Feed(ManualClock())
     subscription = feed.subscribe("chat")
     feed.unsubscribe("chat", subscription)
     feed.run_started("chat", "run")
     assert subscription.drain() == []
 
 
-def test_an_idle_conversation_keeps_no_memory() -> None:
-    feed = Feed(HandClock())
+def test_idle_conversation_uses_no_memory() -> None:
+    feed = Feed(ManualClock())
     subscription = feed.subscribe("chat")
     feed.run_started("chat", "run")
     feed.publish_delta("chat", "run", "hel", feed.next_seq())
@@ -76,8 +76,8 @@ def test_an_idle_conversation_keeps_no_memory() -> None:
     assert feed.subscriber_counts() == {}
 
 
-def test_the_end_of_an_older_run_leaves_the_active_one_alive() -> None:
-    feed = Feed(HandClock())
+def test_end_of_an_older_run_keeps_the_active_one() -> None:
+    feed = Feed(ManualClock())
     feed.run_started("chat", "old")
     feed.run_started("chat", "new")
     feed.run_ended("chat", "old", "failed", feed.next_seq())
@@ -86,21 +86,21 @@ def test_the_end_of_an_older_run_leaves_the_active_one_alive() -> None:
     assert live.run_frame["run_id"] == "new"
 
 
-def test_deltas_join_while_they_wait_and_carry_the_last_number() -> None:
+def test_queued_deltas_are_merged_with_the_last_number() -> None:
     subscription = FeedSubscription()
     for seq, text in ((1, "a"), (2, "b"), (3, "c")):
         subscription.put({"type": "delta", "run_id": "run", "content": text, "seq": seq})
     assert subscription.drain() == [{"type": "delta", "run_id": "run", "content": "abc", "seq": 3}]
 
 
-def test_deltas_of_two_runs_do_not_join() -> None:
+def test_deltas_of_two_runs_are_not_merged() -> None:
     subscription = FeedSubscription()
     subscription.put({"type": "delta", "run_id": "one", "content": "a", "seq": 1})
     subscription.put({"type": "delta", "run_id": "two", "content": "b", "seq": 2})
     assert [frame["content"] for frame in subscription.drain()] == ["a", "b"]
 
 
-def test_a_delta_after_a_message_does_not_join_the_one_before_it() -> None:
+def test_deltas_around_a_message_are_not_merged() -> None:
     subscription = FeedSubscription()
     subscription.put({"type": "delta", "run_id": "run", "content": "a", "seq": 1})
     subscription.put({"type": "message", "run_id": "run", "message": {}, "seq": 2})
@@ -117,7 +117,7 @@ def test_each_frame_wakes_the_reader() -> None:
     assert len(woken) == 2
 
 
-def test_a_reader_that_falls_behind_by_too_much_text_is_cut_off_and_costs_nothing_more() -> None:
+def test_reader_behind_by_too_much_text_is_dropped() -> None:
     subscription = FeedSubscription()
     text = "x" * (feed_module.MAX_QUEUED_CHARACTERS // 4)
     for seq in range(1, 7):
@@ -126,14 +126,14 @@ def test_a_reader_that_falls_behind_by_too_much_text_is_cut_off_and_costs_nothin
     assert subscription.drain() == []
 
 
-def test_a_reader_that_falls_behind_by_too_many_frames_is_cut_off() -> None:
+def test_reader_behind_by_too_many_frames_is_dropped() -> None:
     subscription = FeedSubscription()
     for seq in range(feed_module.MAX_QUEUED_FRAMES + 1):
         subscription.put({"type": "run", "run_id": "run", "status": "running", "seq": seq})
     assert subscription.overrun
 
 
-def test_a_reader_that_keeps_up_is_never_cut_off() -> None:
+def test_reader_that_keeps_up_is_not_dropped() -> None:
     subscription = FeedSubscription()
     text = "x" * (feed_module.MAX_QUEUED_CHARACTERS // 2)
     for seq in range(20):
@@ -142,8 +142,8 @@ def test_a_reader_that_keeps_up_is_never_cut_off() -> None:
     assert not subscription.overrun
 
 
-def test_only_the_latest_tool_frames_are_kept_for_who_comes_back() -> None:
-    feed = Feed(HandClock())
+def test_only_the_latest_tool_frames_are_kept_for_resuming() -> None:
+    feed = Feed(ManualClock())
     feed.run_started("chat", "run")
     for number in range(feed_module.MAX_TOOL_FRAMES + 10):
         feed.publish_tool_call(
@@ -155,15 +155,15 @@ def test_only_the_latest_tool_frames_are_kept_for_who_comes_back() -> None:
     assert shown == [str(number) for number in range(10, feed_module.MAX_TOOL_FRAMES + 10)]
 
 
-def test_a_message_row_is_shown_as_a_message() -> None:
+def test_message_row_becomes_a_message_frame() -> None:
     assert outgoing_frame(ROW) == {"type": "message", "run_id": "run", "message": ROW.message, "seq": 7}
 
 
-def test_a_notice_row_is_shown_as_an_error_with_its_code() -> None:
+def test_notice_row_becomes_an_error_frame_with_its_code() -> None:
     frame = outgoing_frame(replace(ROW, kind="notice", code="interrupted"))
-    told = {"type": "error", "code": "interrupted", "message": "hello", "in_history": True}
-    assert frame == {**told, "run_id": "run", "seq": 7}
+    expected = {"type": "error", "code": "interrupted", "message": "hello", "in_history": True}
+    assert frame == {**expected, "run_id": "run", "seq": 7}
 
 
-def test_a_notice_without_a_run_names_none() -> None:
+def test_notice_without_a_run_has_no_run_id() -> None:
     assert "run_id" not in outgoing_frame(replace(ROW, kind="notice", code="expired", run_id=""))

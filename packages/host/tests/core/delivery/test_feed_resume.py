@@ -1,4 +1,4 @@
-"""Whoever comes back with the number of the last frame it saw gets exactly the text it lacks."""
+"""A client that resumes after a frame number gets exactly the text it missed."""
 
 from dataclasses import replace
 
@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from parlour.core.delivery import feed as feed_module
 from parlour.core.delivery.feed import Feed, Frame
 
-from .test_feed import ROW, HandClock
+from .test_feed import ROW, ManualClock
 
 texts = st.lists(st.text(min_size=1, max_size=4), min_size=1, max_size=30)
 
 
 class Screen:
-    """What a client shows of the message that grows."""
+    """The text that a client shows of a streamed message."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -30,7 +30,7 @@ class Screen:
             self.seq = max(self.seq, frame["seq"])
 
 
-def grow(feed: Feed, text: str, tool: bool = False) -> None:
+def publish(feed: Feed, text: str, tool: bool = False) -> None:
     feed.publish_delta("chat", "run", text, feed.next_seq())
     if tool:
         feed.publish_tool_call("chat", "run", {"tool_call_id": "1", "tool_name": "look"}, "started", feed.next_seq())
@@ -38,14 +38,14 @@ def grow(feed: Feed, text: str, tool: bool = False) -> None:
 
 @given(texts, st.integers(0, 30), st.booleans())
 def test_resuming_at_any_point_yields_exactly_the_missing_text(parts: list[str], cut: int, tools: bool) -> None:
-    feed = Feed(HandClock())
+    feed = Feed(ManualClock())
     screen, watching = Screen(), feed.subscribe("chat")
     feed.run_started("chat", "run")
     for part in parts[:cut]:
-        grow(feed, part, tools)
+        publish(feed, part, tools)
     screen.see(watching.drain())
     for part in parts[cut:]:
-        grow(feed, part, tools)
+        publish(feed, part, tools)
     live = feed.active_run("chat")
     assert live is not None
     screen.see(live.frames_after(screen.seq))
@@ -54,18 +54,18 @@ def test_resuming_at_any_point_yields_exactly_the_missing_text(parts: list[str],
 
 
 @given(texts, texts, st.integers(0, 30))
-def test_text_of_a_message_that_is_whole_is_not_told_again(first: list[str], second: list[str], cut: int) -> None:
-    feed = Feed(HandClock())
+def test_completed_message_is_not_sent_again_on_resume(first: list[str], second: list[str], cut: int) -> None:
+    feed = Feed(ManualClock())
     screen, watching = Screen(), feed.subscribe("chat")
     feed.run_started("chat", "run")
     for part in first:
-        grow(feed, part)
+        publish(feed, part)
     feed.publish_row(replace(ROW, feed_seq=feed.next_seq()))
     for part in second[:cut]:
-        grow(feed, part)
+        publish(feed, part)
     screen.see(watching.drain())
     for part in second[cut:]:
-        grow(feed, part)
+        publish(feed, part)
     live = feed.active_run("chat")
     assert live is not None
     screen.see(live.frames_after(screen.seq))
@@ -73,22 +73,20 @@ def test_text_of_a_message_that_is_whole_is_not_told_again(first: list[str], sec
 
 
 @pytest.mark.parametrize("tools", [False, True])
-def test_marks_that_were_forgotten_are_made_up_for_by_the_whole_text(
-    monkeypatch: pytest.MonkeyPatch, tools: bool
-) -> None:
-    """Every point of a long stream, with few marks: the text is right, and told whole only to the far behind."""
+def test_whole_text_is_sent_if_the_offset_is_no_longer_known(monkeypatch: pytest.MonkeyPatch, tools: bool) -> None:
+    """Resumes at every point of a long stream; only clients far behind get the whole text."""
     monkeypatch.setattr(feed_module, "MAX_DELTA_OFFSETS", 8)
     parts = [f"{number}." for number in range(30)]
     replaced = 0
     for cut in range(len(parts) + 1):
-        feed = Feed(HandClock())
+        feed = Feed(ManualClock())
         screen, watching = Screen(), feed.subscribe("chat")
         feed.run_started("chat", "run")
         for part in parts[:cut]:
-            grow(feed, part, tools)
+            publish(feed, part, tools)
         screen.see(watching.drain())
         for part in parts[cut:]:
-            grow(feed, part, tools)
+            publish(feed, part, tools)
         live = feed.active_run("chat")
         assert live is not None
         missed = live.frames_after(screen.seq)
@@ -98,11 +96,11 @@ def test_marks_that_were_forgotten_are_made_up_for_by_the_whole_text(
     assert 0 < replaced < len(parts)
 
 
-def test_a_newcomer_gets_the_run_and_the_text_so_far() -> None:
-    feed = Feed(HandClock())
+def test_new_client_gets_the_run_and_its_text_so_far() -> None:
+    feed = Feed(ManualClock())
     feed.run_started("chat", "run")
-    grow(feed, "hel")
-    grow(feed, "lo")
+    publish(feed, "hel")
+    publish(feed, "lo")
     live = feed.active_run("chat")
     assert live is not None
     assert [(frame["type"], frame.get("content")) for frame in live.frames_after(live.started - 1)] == [

@@ -1,4 +1,4 @@
-"""What people are told: the Host's codes have a sentence, a runner's own failure speaks for itself."""
+"""Notices to users: codes of the Host have a text, and failures of a runner keep their own."""
 
 import pytest
 
@@ -19,20 +19,20 @@ CODES = [
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_a_code_of_the_host_has_a_sentence_without_internals(code: str) -> None:
-    told = notice_text(code, "Traceback: plugin:acme/puppet")
-    assert told.endswith(".")
-    assert "acme" not in told
-    assert "runner." not in told
+def test_code_of_the_host_has_a_text_without_internals(code: str) -> None:
+    text = notice_text(code, "Traceback: plugin:acme/puppet")
+    assert text.endswith(".")
+    assert "acme" not in text
+    assert "runner." not in text
 
 
-def test_each_code_is_told_apart() -> None:
+def test_each_code_has_its_own_text() -> None:
     assert len({notice_text(code) for code in CODES}) == len(CODES)
 
 
-def test_a_runners_own_failure_is_told_in_its_words() -> None:
+def test_failure_of_a_runner_keeps_its_text() -> None:
     assert notice_text("weather.no_station", "There is no station near you.") == "There is no station near you."
 
 
-def test_a_failure_without_words_is_still_told() -> None:
+def test_failure_without_a_text_gets_a_generic_one() -> None:
     assert notice_text("weather.no_station") == "The agent failed and gave no reason."

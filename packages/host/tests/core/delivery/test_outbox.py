@@ -1,4 +1,4 @@
-"""Sending: in order per target, patiently, within bounds, and with an honest end."""
+"""Outbox rows are sent in order per target, with retries, limits and a recorded end."""
 
 import asyncio
 import logging
@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from parlour.core.delivery.retry_policy import MAX_ATTEMPTS
-from parlour.core.journal import Receipt, Unit
+from parlour.core.journal import PreparedCallback, Receipt, Unit
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendRefused
 
@@ -19,7 +19,7 @@ def elapsed() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def test_a_row_is_sending_before_its_call_and_sent_with_the_platforms_id_after_it() -> None:
+async def test_row_is_sending_before_the_call_and_sent_with_the_message_id_after_it() -> None:
     post = Post()
     post.surface.prepared.append(5.0)
     await post.post("a")
@@ -30,7 +30,7 @@ async def test_a_row_is_sending_before_its_call_and_sent_with_the_platforms_id_a
     assert post.state("a") == ("sent", "")
 
 
-async def test_rows_of_one_target_are_sent_in_order_also_when_the_first_is_slow() -> None:
+async def test_rows_of_a_target_are_sent_in_order_also_if_the_first_is_slow() -> None:
     post = Post()
     post.surface.prepared.append(5.0)
     for name in ("a", "b", "c"):
@@ -39,7 +39,7 @@ async def test_rows_of_one_target_are_sent_in_order_also_when_the_first_is_slow(
     assert post.surface.texts == ["a", "b", "c"]
 
 
-async def test_a_row_that_waits_holds_only_rows_of_its_own_target() -> None:
+async def test_waiting_row_blocks_only_its_own_target() -> None:
     post = Post()
     post.surface.prepared.append(SendRefused("slow down", retry_after=30))
     await post.post("a", "one")
@@ -52,7 +52,7 @@ async def test_a_row_that_waits_holds_only_rows_of_its_own_target() -> None:
     assert post.surface.texts == ["a", "c", "a", "b"]
 
 
-async def test_the_platforms_retry_after_is_honoured() -> None:
+async def test_retry_after_of_the_platform_is_honoured() -> None:
     post = Post()
     post.surface.prepared.append(SendRefused("slow down", retry_after=17))
     await post.post("a")
@@ -65,7 +65,7 @@ async def test_the_platforms_retry_after_is_honoured() -> None:
     assert post.state("a")[0] == "sent"
 
 
-async def test_a_platform_that_names_a_time_again_and_again_is_asked_less_and_less_often() -> None:
+async def test_repeated_retry_after_is_followed_by_growing_delays() -> None:
     post = Post()
     post.surface.prepared.extend(SendRefused("slow down", retry_after=1) for _ in range(10_000))
     await post.post("a")
@@ -74,16 +74,16 @@ async def test_a_platform_that_names_a_time_again_and_again_is_asked_less_and_le
     assert len(post.surface.tries) < 25
 
 
-async def test_without_a_retry_after_the_pauses_grow() -> None:
+async def test_delays_grow_without_a_retry_after() -> None:
     post = Post()
     times: list[float] = []
     send = post.surface.send
 
-    async def noted(row: object) -> object:
+    async def recorded_send(row: object) -> object:
         times.append(elapsed())
         return await send(row)
 
-    post.surface.send = noted
+    post.surface.send = recorded_send
     post.surface.prepared.extend(SendRefused("busy") for _ in range(3))
     await post.post("a")
     await post.done()
@@ -92,7 +92,7 @@ async def test_without_a_retry_after_the_pauses_grow() -> None:
     assert pauses == pytest.approx([1, 4, 16], abs=0.01)
 
 
-async def test_tries_are_bounded_and_the_last_reason_is_kept() -> None:
+async def test_attempts_are_limited_and_the_last_reason_is_kept() -> None:
     post = Post()
     post.surface.prepared.extend(SendRefused("busy") for _ in range(MAX_ATTEMPTS + 3))
     await post.post("a")
@@ -103,7 +103,7 @@ async def test_tries_are_bounded_and_the_last_reason_is_kept() -> None:
     assert post.surface.texts[:MAX_ATTEMPTS] == ["a"] * MAX_ATTEMPTS
 
 
-async def test_a_permanent_refusal_fails_at_once_and_the_next_row_goes_on() -> None:
+async def test_permanent_refusal_fails_at_once_and_the_next_row_is_sent() -> None:
     post = Post()
     post.surface.prepared.append(SendRefused("the chat is gone", permanent=True))
     await post.post("a")
@@ -114,7 +114,7 @@ async def test_a_permanent_refusal_fails_at_once_and_the_next_row_goes_on() -> N
     assert post.surface.texts == ["a", "b"]
 
 
-async def test_a_row_that_waited_past_its_expiry_is_not_sent() -> None:
+async def test_expired_row_is_not_sent() -> None:
     post = Post()
     await post.post("a", expires_at=EPOCH)
     await post.done()
@@ -122,7 +122,7 @@ async def test_a_row_that_waited_past_its_expiry_is_not_sent() -> None:
     assert post.surface.tries == []
 
 
-async def test_a_retry_that_would_come_after_the_expiry_ends_the_row_as_expired() -> None:
+async def test_retry_after_the_expiry_ends_the_row_as_expired() -> None:
     post = Post()
     post.surface.prepared.append(SendRefused("come back tomorrow", retry_after=24 * 3600))
     await post.post("a")
@@ -133,7 +133,7 @@ async def test_a_retry_that_would_come_after_the_expiry_ends_the_row_as_expired(
     assert post.row("a")["updated_at"] == EPOCH + HOUR
 
 
-async def test_a_row_whose_platform_is_silent_and_that_expires_meanwhile_is_not_sent_again() -> None:
+async def test_unacknowledged_row_is_not_sent_again_after_its_expiry() -> None:
     post = Post()
     post.surface.prepared.append(1000.0)
     await post.post("a", expires_at=EPOCH + 30_000)
@@ -142,14 +142,14 @@ async def test_a_row_whose_platform_is_silent_and_that_expires_meanwhile_is_not_
     assert post.surface.texts == ["a"]
 
 
-async def test_only_the_note_that_nobody_waits_for_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sent_state_is_batched_only_if_no_one_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     post = Post()
     may_wait: list[bool] = []
     commit = post.journal.commit
 
-    async def committing(unit: Unit) -> Receipt:
+    async def committing(unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         may_wait.extend([unit.can_batch] if unit.name == "outbox.sent" else [])
-        return await commit(unit)
+        return await commit(unit, on_prepared)
 
     monkeypatch.setattr(post.journal, "commit", committing)
     for row in [await post.write("a"), await post.write("b")]:
@@ -163,14 +163,14 @@ async def test_only_the_note_that_nobody_waits_for_may_wait(monkeypatch: pytest.
     assert may_wait == [False, True, False]
 
 
-async def test_an_idle_target_costs_nothing() -> None:
+async def test_idle_target_uses_no_memory() -> None:
     post = Post()
     await post.post("a")
     await post.done()
-    assert post.outbox._waiting == {}
+    assert post.outbox._queues == {}
 
 
-async def test_a_reservation_that_is_given_back_lets_the_next_row_go_at_once() -> None:
+async def test_released_reservation_lets_the_next_row_start() -> None:
     post = Post()
     assert post.outbox.try_reserve("chat") == "sending"
     assert post.outbox.try_reserve("chat") == "pending"
@@ -178,12 +178,12 @@ async def test_a_reservation_that_is_given_back_lets_the_next_row_go_at_once() -
     assert post.outbox.try_reserve("chat") == "sending"
 
 
-async def test_a_surface_that_reads_back_its_rows_is_not_sent_to() -> None:
+async def test_web_chat_rows_are_not_sent() -> None:
     assert not Post().outbox.handles("webui")
     assert Post().outbox.handles("platform")
 
 
-async def test_closing_stops_what_waits_and_leaves_it_owed() -> None:
+async def test_closing_leaves_waiting_rows_pending() -> None:
     post = Post()
     post.surface.prepared.append(SendRefused("slow down", retry_after=30))
     await post.post("a")
@@ -194,7 +194,7 @@ async def test_closing_stops_what_waits_and_leaves_it_owed() -> None:
     assert len(post.surface.tries) == 1
 
 
-async def test_closing_waits_for_what_was_handed_over_and_hands_over_nothing_more() -> None:
+async def test_closing_waits_for_started_sends_and_starts_no_others() -> None:
     post = Post()
     post.surface.prepared.extend([0.5, 10.0])
     await post.post("a", target="first")
@@ -206,9 +206,9 @@ async def test_closing_waits_for_what_was_handed_over_and_hands_over_nothing_mor
     assert [post.state(each)[0] for each in ("a", "b")] == ["sent", "pending"]
 
 
-async def test_a_row_that_nobody_is_there_to_take_waits_ever_longer_and_uses_up_no_attempt() -> None:
+async def test_offline_bot_uses_up_no_attempts() -> None:
     post = Post()
-    post.surface.prepared.extend(SendRefused("nobody is connected", tried=False) for _ in range(100))
+    post.surface.prepared.extend(SendRefused("not connected", attempted=False) for _ in range(100))
     await post.post("a")
     await asyncio.sleep(600)
     assert 10 < len(post.surface.tries) < 40
@@ -217,7 +217,7 @@ async def test_a_row_that_nobody_is_there_to_take_waits_ever_longer_and_uses_up_
     assert post.row("a")["attempts"] == 0
 
 
-async def test_a_row_that_the_host_fails_at_is_given_up_and_the_next_is_sent(
+async def test_row_that_raises_is_failed_and_the_next_is_sent(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     post = Post()

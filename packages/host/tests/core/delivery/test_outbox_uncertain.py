@@ -1,15 +1,16 @@
-"""No answer to a send: asked for, sent under the same key, or marked as possibly repeated; never an action twice."""
+"""A send without an acknowledgement is looked up, sent with the same key, or marked; an action is never repeated."""
 
 import pytest
 
 from parlour.core.delivery.retry_policy import MAX_ATTEMPTS
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt, SendRefused
 
 from ..support import PlatformSurface, settle
 from .outbox_support import Post
 
 
-async def test_what_the_platform_finds_is_sent_and_not_repeated() -> None:
+async def test_message_found_on_the_platform_is_not_repeated() -> None:
     post = Post(surface=PlatformSurface(finds=SendReceipt("found-1")))
     post.surface.prepared.append(ConnectionResetError("cut"))
     await post.post("a")
@@ -19,7 +20,7 @@ async def test_what_the_platform_finds_is_sent_and_not_repeated() -> None:
     assert post.row("a")["platform_message_id"] == "found-1"
 
 
-async def test_a_platform_that_takes_a_key_is_sent_the_same_row_again_unmarked() -> None:
+async def test_idempotent_platform_gets_the_row_again_without_note() -> None:
     post = Post(surface=PlatformSurface(idempotent=True))
     post.surface.prepared.append(ConnectionResetError("cut"))
     await post.post("a")
@@ -27,7 +28,7 @@ async def test_a_platform_that_takes_a_key_is_sent_the_same_row_again_unmarked()
     assert [(each.outbox_id, each.possibly_repeated) for each in post.surface.tries] == [("a", False), ("a", False)]
 
 
-async def test_a_text_is_otherwise_sent_once_more_and_marked() -> None:
+async def test_unacknowledged_text_is_sent_once_more_with_note() -> None:
     post = Post()
     post.surface.prepared.append(ConnectionResetError("cut"))
     await post.post("a")
@@ -46,7 +47,7 @@ async def test_an_action_is_never_repeated() -> None:
 
 
 @pytest.mark.parametrize(("idempotent", "tries"), [(True, MAX_ATTEMPTS), (False, 2)], ids=["with a key", "once more"])
-async def test_a_platform_that_never_answers_is_given_up_on(idempotent: bool, tries: int) -> None:
+async def test_row_is_failed_if_the_platform_never_answers(idempotent: bool, tries: int) -> None:
     post = Post(surface=PlatformSurface(idempotent=idempotent))
     post.surface.prepared.extend(ConnectionResetError("cut") for _ in range(MAX_ATTEMPTS + 3))
     await post.post("a")
@@ -55,7 +56,7 @@ async def test_a_platform_that_never_answers_is_given_up_on(idempotent: bool, tr
     assert post.state("a") == ("failed", "the platform never answered; it may have been sent")
 
 
-async def test_an_answer_that_takes_too_long_is_uncertain() -> None:
+async def test_late_answer_is_uncertain() -> None:
     post = Post()
     post.surface.prepared.append(10_000.0)
     await post.post("a")
@@ -64,7 +65,7 @@ async def test_an_answer_that_takes_too_long_is_uncertain() -> None:
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("a bug"), KeyError("message_id")], ids=["bug", "odd answer"])
-async def test_an_adapter_that_fails_in_its_own_way_leaves_the_send_uncertain_and_blocks_nobody(
+async def test_adapter_exception_is_uncertain_and_does_not_block_the_next_row(
     failure: Exception,
 ) -> None:
     post = Post()
@@ -79,19 +80,21 @@ async def test_an_adapter_that_fails_in_its_own_way_leaves_the_send_uncertain_an
     ]
 
 
-async def test_a_platform_that_can_not_be_asked_counts_as_one_that_does_not_know() -> None:
-    class Mute(PlatformSurface):
-        async def find(self, outgoing: object) -> None:
+async def test_failed_lookup_counts_as_not_found() -> None:
+    class FailingLookup(PlatformSurface):
+        async def find_sent(self, outgoing: OutboxRow) -> SendReceipt | None:
+            await super().find_sent(outgoing)
             raise RuntimeError("not there")
 
-    post = Post(surface=Mute())
+    post = Post(surface=FailingLookup())
     post.surface.prepared.append(ConnectionResetError("cut"))
     await post.post("a")
     await post.done()
+    assert len(post.surface.asked) == 1
     assert [each.possibly_repeated for each in post.surface.tries] == [False, True]
 
 
-async def test_what_was_being_sent_when_the_host_died_is_uncertain() -> None:
+async def test_started_send_is_uncertain_after_a_crash() -> None:
     post = Post()
     await post.write("a", state="sending")
     await post.write("b", state="pending")
@@ -103,7 +106,7 @@ async def test_what_was_being_sent_when_the_host_died_is_uncertain() -> None:
 
 
 @pytest.mark.parametrize("kind", ["message", "action"])
-async def test_what_the_host_had_not_handed_over_when_it_died_is_sent_as_if_nothing_had_happened(kind: str) -> None:
+async def test_send_that_had_not_started_is_sent_normally_after_a_crash(kind: str) -> None:
     post = Post()
     await post.write("a", state="sending", kind=kind)
     await post.outbox.recover()
@@ -114,7 +117,7 @@ async def test_what_the_host_had_not_handed_over_when_it_died_is_sent_as_if_noth
 
 
 @pytest.mark.parametrize("kind", ["message", "action"])
-async def test_what_the_platform_had_answered_when_the_host_died_is_sent(kind: str) -> None:
+async def test_acknowledged_send_is_recorded_as_sent_after_a_crash(kind: str) -> None:
     post = Post()
     await post.write("a", state="sending", kind=kind)
     post.handovers.record_start("a")
@@ -126,7 +129,7 @@ async def test_what_the_platform_had_answered_when_the_host_died_is_sent(kind: s
     assert post.row("a")["platform_message_id"] == "platform-7"
 
 
-async def test_what_was_tried_before_is_uncertain_whatever_is_noted_of_its_last_try() -> None:
+async def test_earlier_attempt_makes_a_send_uncertain_after_a_crash() -> None:
     post = Post()
     await post.write("a", state="sending", attempts=1)
     await post.outbox.recover()
@@ -134,7 +137,7 @@ async def test_what_was_tried_before_is_uncertain_whatever_is_noted_of_its_last_
     assert [each.possibly_repeated for each in post.surface.tries] == [True]
 
 
-async def test_without_notes_all_that_was_being_sent_is_uncertain() -> None:
+async def test_all_sends_are_uncertain_without_a_send_log() -> None:
     post = Post()
     await post.write("a", state="sending")
     post.handovers.lose()
@@ -143,7 +146,7 @@ async def test_without_notes_all_that_was_being_sent_is_uncertain() -> None:
     assert [each.possibly_repeated for each in post.surface.tries] == [True]
 
 
-async def test_what_has_ended_leaves_no_note() -> None:
+async def test_finished_rows_leave_no_entry_in_the_send_log() -> None:
     post = Post()
     post.surface.prepared.extend([ConnectionResetError("cut"), SendRefused("the chat is gone", permanent=True)])
     for name in ("a", "b"):
@@ -154,7 +157,7 @@ async def test_what_has_ended_leaves_no_note() -> None:
     assert not post.handovers.was_started("b")
 
 
-async def test_an_action_that_was_being_sent_when_the_host_died_is_not_repeated() -> None:
+async def test_started_action_is_not_repeated_after_a_crash() -> None:
     post = Post()
     await post.write("a", state="sending", kind="action")
     post.handovers.record_start("a")
@@ -164,7 +167,7 @@ async def test_an_action_that_was_being_sent_when_the_host_died_is_not_repeated(
     assert post.state("a")[0] == "failed"
 
 
-async def test_rows_of_other_surfaces_and_finished_rows_are_left_alone_at_a_start() -> None:
+async def test_finished_rows_and_other_surfaces_are_ignored_at_start() -> None:
     post = Post()
     for name, state in (("a", "sent"), ("b", "failed"), ("c", "expired"), ("d", "streaming")):
         await post.write(name, state=state)
@@ -174,7 +177,7 @@ async def test_rows_of_other_surfaces_and_finished_rows_are_left_alone_at_a_star
     assert post.surface.tries == []
 
 
-async def test_a_row_that_waited_for_its_retry_still_waits_after_a_restart() -> None:
+async def test_row_keeps_its_retry_time_after_a_restart() -> None:
     post = Post()
     row = await post.write("a", not_before=1_800_000_060_000)
     assert row.not_before
@@ -185,7 +188,7 @@ async def test_a_row_that_waited_for_its_retry_still_waits_after_a_restart() -> 
     assert post.state("a")[0] == "sent"
 
 
-async def test_a_sent_row_whose_end_can_not_be_written_is_not_sent_again() -> None:
+async def test_sent_row_is_not_repeated_if_its_state_cannot_be_written() -> None:
     post = Post()
     post.journal.broken["outbox.sent"] = 3
     await post.post("a")
@@ -194,7 +197,7 @@ async def test_a_sent_row_whose_end_can_not_be_written_is_not_sent_again() -> No
     assert post.state("a")[0] == "sent"
 
 
-async def test_a_row_that_can_not_be_marked_as_sending_is_not_sent_until_it_can() -> None:
+async def test_row_is_not_sent_before_its_sending_state_is_written() -> None:
     post = Post()
     await post.write("a")
     post.journal.broken["outbox.sending"] = 2
@@ -207,7 +210,7 @@ async def test_a_row_that_can_not_be_marked_as_sending_is_not_sent_until_it_can(
 
 
 @pytest.mark.parametrize("kind", ["message", "action"])
-async def test_a_row_that_was_marked_as_sending_though_that_was_said_to_fail_is_sent_unmarked(kind: str) -> None:
+async def test_row_is_sent_without_note_if_the_commit_of_sending_was_uncertain(kind: str) -> None:
     post = Post()
     await post.write("a", kind=kind)
     post.journal.unsure["outbox.sending"] = 1
@@ -217,7 +220,7 @@ async def test_a_row_that_was_marked_as_sending_though_that_was_said_to_fail_is_
     assert post.state("a") == ("sent", "")
 
 
-async def test_a_refusal_that_could_not_be_written_leaves_nothing_uncertain() -> None:
+async def test_refusal_that_cannot_be_written_is_not_uncertain() -> None:
     post = Post()
     post.surface.prepared.append(SendRefused("too much", retry_after=1))
     post.journal.broken["outbox.pending"] = 1
@@ -227,7 +230,7 @@ async def test_a_refusal_that_could_not_be_written_leaves_nothing_uncertain() ->
     assert post.state("a") == ("sent", "")
 
 
-async def test_a_sent_row_whose_end_was_written_though_that_was_said_to_fail_holds_nobody_up() -> None:
+async def test_uncertain_commit_of_sent_does_not_block_the_next_row() -> None:
     post = Post()
     post.journal.unsure["outbox.sent"] = 1
     ended = post.outbox.watch("a")

@@ -44,7 +44,7 @@ class ToyHandler:
         return LaneResult()
 
 
-async def test_a_new_handler_type_needs_a_handler_and_its_line_in_the_registry() -> None:
+async def test_new_handler_type_needs_a_handler_and_a_registry_line() -> None:
     world, toy = await World.open(), ToyHandler()
     core, handlers = world.core, {**world.core.handlers, **by_type([toy])}
     defaults = DefaultResolver(core.agents, core.default_agents, core.subscriptions.has_handlers)

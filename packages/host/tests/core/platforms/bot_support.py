@@ -1,9 +1,10 @@
-"""An adapter that does what a test tells it, and bots around it on virtual time."""
+"""An adapter that behaves as a test defines, and bots with it on virtual time."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from parlour.core.cluster.ownership import SoleOwner
 from parlour.core.config.bots import BotRepository, PlatformCursors
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.manifest import AdapterManifest
@@ -40,7 +41,7 @@ MANIFEST = AdapterManifest.model_validate(
 
 
 class Box:
-    """Seals so that a test sees it."""
+    """A secret box whose sealed values are visible to tests."""
 
     def seal(self, secret: str) -> str:
         return f"<{secret}>"
@@ -83,42 +84,46 @@ class FakeAdapter:
 
 
 async def connect(link: HostLink) -> None:
-    """As an adapter whose platform is always there."""
+    """Serves as an adapter whose platform is always connected."""
     link.report_status("connected")
     await asyncio.Event().wait()
 
 
 class FakeCatalogue:
-    def __init__(self) -> None:
-        self.made: list[FakeAdapter] = []
+    def __init__(self, manifest: AdapterManifest = MANIFEST) -> None:
+        self._manifest = manifest
+        self.adapters: list[FakeAdapter] = []
         self.behaviour: dict[str, Callable[[HostLink], Any]] = {}
-        """By bot id."""
+        """How the adapter of a bot serves, by bot id."""
 
     def manifests(self) -> Mapping[str, AdapterManifest]:
-        return {"fake": MANIFEST}
+        return {"fake": self._manifest}
 
     def config_problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
         return []
 
     def create(self, name: str, link: HostLink) -> Adapter:
-        self.made.append(FakeAdapter(link, self.behaviour.get(link.bot_id, connect)))
-        return self.made[-1]
+        self.adapters.append(FakeAdapter(link, self.behaviour.get(link.bot_id, connect)))
+        return self.adapters[-1]
 
 
-class Company:
-    """Bots on a core of fakes."""
+class BotFleet:
+    """The bots of a core with a fake adapter catalogue."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, manifest: AdapterManifest = MANIFEST) -> None:
         self.world = world
-        self.catalogue = FakeCatalogue()
-        self.book = BotRepository(world.journal, world.clock)
+        self.catalogue = FakeCatalogue(manifest)
+        self.repository = BotRepository(world.journal, world.clock)
         self.bots = Bots(self.catalogue, Box(), world.clock)
-        cursors = PlatformCursors(world.journal, world.clock)
-        doors = CoreAccess(world.core.gateway, cursors, world.core.artifacts, world.core.names)
-        self.bots.serve(self.book, PluginReplies(world.journal), doors)
+        cursors = PlatformCursors(world.journal, SoleOwner(), world.clock)
+        core = world.core
+        access = CoreAccess(
+            core.gateway, cursors, core.artifacts, core.names, core.held_replies, core.directory, world.clock
+        )
+        self.bots.serve(self.repository, PluginReplies(world.journal, world.core.reply_policy), access)
 
 
-def said(text: str, event_id: str, chat_id: str = "ann", **incoming: Any) -> IncomingEvent:
+def message_event(text: str, event_id: str, chat_id: str = "ann", **incoming: Any) -> IncomingEvent:
     event = MessageReceived(
         event_id=event_id,
         timestamp=1,

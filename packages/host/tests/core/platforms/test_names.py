@@ -1,4 +1,4 @@
-"""Names of people and groups: one question for each, again only after they expired, and swept when they are old."""
+"""Names of users and groups are requested once, refreshed after they expire, and deleted by retention."""
 
 import asyncio
 
@@ -18,13 +18,13 @@ from ..support import LoopClock, make_agent
 EXPIRY_SECONDS = NAME_TTL_MILLISECONDS / 1000 + 1
 
 
-async def opened() -> PlatformWorld:
+async def open_world() -> PlatformWorld:
     world = await PlatformWorld.open(agent=make_agent(event_types=("*",), stale_after=0))
     await world.core.bots.add(Bot(BOT, "bot", "fake"))
     return world
 
 
-async def joined(world: PlatformWorld, number: int) -> str:
+async def join_member(world: PlatformWorld, number: int) -> str:
     """Returns the nickname that the run's event has."""
     group, member = Group(id="g"), GroupMember(user=User(id="eve"), group_id="g")
     event = MemberJoined(event_id=f"e{number}", timestamp=number, group=group, member=member)
@@ -35,22 +35,22 @@ async def joined(world: PlatformWorld, number: int) -> str:
     return str(run.context["event"]["data"]["member"]["user"]["nickname"])
 
 
-def asked(world: PlatformWorld) -> list[str]:
+def name_requests(world: PlatformWorld) -> list[str]:
     return [name for name, _ in world.platform.calls if name in ("get_user_info", "get_group_info")]
 
 
-async def test_a_name_is_asked_for_once_until_it_expires() -> None:
-    world = await opened()
-    assert [await joined(world, 1), await joined(world, 2)] == ["Eve", "Eve"]
-    assert sorted(asked(world)) == ["get_group_info", "get_user_info"]
+async def test_name_is_requested_once_until_it_expires() -> None:
+    world = await open_world()
+    assert [await join_member(world, 1), await join_member(world, 2)] == ["Eve", "Eve"]
+    assert sorted(name_requests(world)) == ["get_group_info", "get_user_info"]
     await asyncio.sleep(EXPIRY_SECONDS)
-    assert await joined(world, 3) == "Eve"
-    assert len(asked(world)) == 4
+    assert await join_member(world, 3) == "Eve"
+    assert len(name_requests(world)) == 4
 
 
-async def test_names_that_expired_are_swept() -> None:
-    world = await opened()
-    await joined(world, 1)
+async def test_expired_names_are_deleted_by_retention() -> None:
+    world = await open_world()
+    await join_member(world, 1)
     retention = Retention(world.journal, world.core.artifacts, LoopClock(), RetentionPeriods(events=0))
     assert len(world.journal.database.read(Select(NAMES))) == 2
     await retention.run_once()
@@ -60,12 +60,12 @@ async def test_names_that_expired_are_swept() -> None:
     assert world.journal.database.read(Select(NAMES)) == []
 
 
-async def test_a_name_that_was_kept_while_the_clock_was_ahead_is_asked_for_again() -> None:
-    world = await opened()
+async def test_name_stored_with_a_future_time_is_requested_again() -> None:
+    world = await open_world()
     ahead = LoopClock().now() + 400 * 24 * 3600 * 1000
     kept = {"bot_id": BOT, "kind": "user", "entity_id": "eve", "name": "old", "created_at": ahead, "expires_at": ahead}
     await world.journal.commit(Unit("name.keep", (Insert(NAMES, kept),)))
-    assert await joined(world, 1) == "Eve"
+    assert await join_member(world, 1) == "Eve"
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ async def test_a_name_that_was_kept_while_the_clock_was_ahead_is_asked_for_again
         ("group:!a/b:example.org", "group", "!a/b:example.org"),
     ],
 )
-async def test_the_name_of_a_deleted_chat_is_forgotten(chat: str, kind: str, entity_id: str) -> None:
-    world = await opened()
+async def test_name_of_a_deleted_chat_is_deleted(chat: str, kind: str, entity_id: str) -> None:
+    world = await open_world()
     known = {"bot_id": BOT, "kind": kind, "entity_id": entity_id}
     await world.journal.commit(
         Unit("name.keep", (Insert(NAMES, {**known, "name": "A", "created_at": 1, "expires_at": 2}),))

@@ -1,4 +1,4 @@
-"""A walk over every way to name another target than the event's own chat: each is refused, or was granted by name."""
+"""Every way to name another target than the chat of the event is refused or needs its own permission."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..delivery.platform_support import BOT, PlatformWorld, chat_manifest
 from ..support import DISCOVERY, PLUGIN, PuppetRun, make_agent, message, until
 from ..webhooks.test_webhooks import CONFIG
 
-HERE = "here"
+OWN_CHAT = "here"
 TEXT = {"text": "psst"}
 PAYLOADS: dict[str, dict[str, Any]] = {
     "message.send": TEXT,
@@ -36,7 +36,7 @@ PAYLOADS: dict[str, dict[str, Any]] = {
     "group_invite.answer": {"request_id": "another", "approve": True},
     "platform.call": {"action": "shout", "params": {"text": "psst"}},
 }
-WAYS: dict[str, dict[str, str]] = {
+OTHER_TARGETS: dict[str, dict[str, str]] = {
     "chat": {"chat_id": "there"},
     "private chat": {"chat_type": "private", "chat_id": "there"},
     "group": {"group_id": "there"},
@@ -46,12 +46,12 @@ WAYS: dict[str, dict[str, str]] = {
 }
 
 
-def test_the_walk_knows_every_action() -> None:
+def test_payloads_cover_every_action() -> None:
     assert PAYLOADS.keys() == set(ACTION_NAMES)
 
 
-async def opened(*elsewhere: str) -> PlatformWorld:
-    """A runner that may do everything in its own chat, and elsewhere what is named."""
+async def open_world(*elsewhere: str) -> PlatformWorld:
+    """Opens a world whose runner may do everything in its own chat, and the named actions elsewhere."""
     manifest = {
         **DISCOVERY["manifest"],  # type: ignore[dict-item]
         "capabilities": {"platform_actions": True},
@@ -62,99 +62,99 @@ async def opened(*elsewhere: str) -> PlatformWorld:
     return await PlatformWorld.open(chat_manifest(), agent, discovery={**DISCOVERY, "manifest": manifest})
 
 
-async def running(world: PlatformWorld) -> PuppetRun:
-    await world.platform.say("hello", HERE, chat_type="group", addresses_bot=True)
+async def start_run(world: PlatformWorld) -> PuppetRun:
+    await world.platform.say("hello", OWN_CHAT, chat_type="group", addresses_bot=True)
     return await world.plugins.next_run()
 
 
-async def asked(world: PlatformWorld, run: PuppetRun, action: str, **arguments: Any) -> dict[str, Any]:
+async def request_action(world: PlatformWorld, run: PuppetRun, action: str, **arguments: Any) -> dict[str, Any]:
     request = {"run_id": run.run_id, "call_id": "call", "action": action, **arguments}
     return await world.core.gate.call(PLUGIN, "platform_action", request)
 
 
-def done(world: PlatformWorld) -> list[str]:
-    """What the platform was asked to do; signs of typing are none of it."""
+def platform_calls(world: PlatformWorld) -> list[str]:
+    """Returns the API calls that reached the platform, without typing indicators and searches."""
     return [api for api, _ in world.platform.calls if api not in ("send_typing", "find_message")]
 
 
 @pytest.mark.parametrize("action", PAYLOADS)
-async def test_a_run_can_name_no_other_target_without_a_permission_for_elsewhere(action: str) -> None:
-    world = await opened()
-    run = await running(world)
-    for target in WAYS.values():
+async def test_run_cannot_name_another_target_without_the_elsewhere_permission(action: str) -> None:
+    world = await open_world()
+    run = await start_run(world)
+    for target in OTHER_TARGETS.values():
         with pytest.raises(CallRejected):
-            await asked(world, run, action, target=target, payload=PAYLOADS[action])
-    assert done(world) == []
+            await request_action(world, run, action, target=target, payload=PAYLOADS[action])
+    assert platform_calls(world) == []
     run.answer("done")
     await world.rest()
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_an_action_as_a_result_is_held_to_the_same(way: str) -> None:
-    world = await opened()
-    run = await running(world)
-    wanted = {"action": "message.send", "target": WAYS[way], "payload": TEXT}
+@pytest.mark.parametrize("target_kind", OTHER_TARGETS)
+async def test_requested_action_cannot_name_another_target(target_kind: str) -> None:
+    world = await open_world()
+    run = await start_run(world)
+    wanted = {"action": "message.send", "target": OTHER_TARGETS[target_kind], "payload": TEXT}
     run.send(run.result("action.requested", wanted), run.completed("only this"), run.finished())
     await world.rest()
-    assert world.platform.texts(HERE) == ["only this"]
-    assert {each.chat_id for each in world.platform.shown} == {HERE}
+    assert world.platform.texts(OWN_CHAT) == ["only this"]
+    assert {each.chat_id for each in world.platform.shown} == {OWN_CHAT}
 
 
-async def test_what_is_granted_elsewhere_by_name_is_done_and_nothing_beside_it() -> None:
-    world = await opened("elsewhere/message.send")
-    run = await running(world)
+async def test_action_granted_elsewhere_is_executed_and_others_refused() -> None:
+    world = await open_world("elsewhere/message.send")
+    run = await start_run(world)
     there = {"chat_type": "private", "chat_id": "there"}
-    told = await asked(world, run, "message.send", target=there, payload=TEXT)
-    assert told["status"] == "done"
+    outcome = await request_action(world, run, "message.send", target=there, payload=TEXT)
+    assert outcome["status"] == "done"
     assert world.platform.texts("there") == ["psst"]
     for action in ("message.delete", "message.edit", "message.react"):
         with pytest.raises(CallRejected):
-            await asked(world, run, action, target=there, payload=PAYLOADS[action])
+            await request_action(world, run, action, target=there, payload=PAYLOADS[action])
     run.answer("done")
     await world.rest()
 
 
-async def test_a_request_that_is_not_the_events_own_is_elsewhere() -> None:
-    world = await opened()
+async def test_request_of_another_event_counts_as_elsewhere() -> None:
+    world = await open_world()
     request = FriendRequestReceived(event_id="f", timestamp=1, request_id="own", user=User(id="ann", nickname="Ann"))
     await world.platform.happen(request)
     run = await world.plugins.next_run()
     with pytest.raises(CallRejected):
-        await asked(world, run, "friend_request.answer", payload={"request_id": "another", "approve": True})
-    assert (await asked(world, run, "friend_request.answer", payload={"approve": True}))["status"] == "done"
-    assert done(world) == ["answer_friend_request"]
+        await request_action(world, run, "friend_request.answer", payload={"request_id": "another", "approve": True})
+    assert (await request_action(world, run, "friend_request.answer", payload={"approve": True}))["status"] == "done"
+    assert platform_calls(world) == ["answer_friend_request"]
     run.answer("done")
     await world.rest()
 
 
-async def test_a_run_can_not_call_the_platform_beside_its_actions() -> None:
-    world = await opened()
-    run = await running(world)
+async def test_run_cannot_call_the_platform_api_directly() -> None:
+    world = await open_world()
+    run = await start_run(world)
     chain = [{"type": "Plain", "text": "psst"}]
     request = {"run_id": run.run_id, "call_id": "call", "bot_id": BOT, "target_type": "group", "target_id": "there"}
     with pytest.raises(CallRejected):
         await world.core.gate.call(PLUGIN, "send_message", {**request, "chain": chain})
     with pytest.raises(CallRejected):
         await world.core.gate.call(PLUGIN, "send_message", {**request, "run_id": None, "chain": chain})
-    assert done(world) == []
+    assert platform_calls(world) == []
     run.answer("done")
     await world.rest()
 
 
 @pytest.mark.parametrize("action", ["message.send", "message.reply", "message.edit", "group.leave"])
-async def test_what_an_api_key_says_of_its_event_names_nobody_on_a_platform(action: str) -> None:
-    world = await opened()
+async def test_data_of_an_api_event_names_no_platform_target(action: str) -> None:
+    world = await open_world()
     data = {"chat_type": "group", "chat_id": "there", "message_id": "m"}
     event = message("hi", surface="api", bot_id=BOT, agent_id="agent", data=data, principal="key:1")
     await world.core.gateway.ingest(event)
     run = await world.plugins.next_run()
     with pytest.raises(CallRejected):
-        await asked(world, run, action, payload=PAYLOADS[action])
+        await request_action(world, run, action, payload=PAYLOADS[action])
     run.answer("only to the key")
     await world.rest()
-    assert done(world) == []
+    assert platform_calls(world) == []
     with pytest.raises(ProviderFailed):
-        await PluginReplies(world.journal).prepare(BOT, event.event_id, [], False, None)
+        await PluginReplies(world.journal, world.core.reply_policy).prepare(BOT, event.event_id, [], False, None)
 
 
 class Hook:
@@ -166,7 +166,7 @@ class Hook:
 
 
 THERE = {"target_type": "group", "target_id": "there"}
-WANTED: dict[str, dict[str, Any]] = {
+ACTION_PARAMS: dict[str, dict[str, Any]] = {
     "send_message": {**THERE, **TEXT},
     "reply": {"chat_type": "group", "chat_id": "there", **TEXT},
     "edit_message": {"chat_type": "group", "chat_id": "there", "message_id": "m", **TEXT},
@@ -175,37 +175,39 @@ WANTED: dict[str, dict[str, Any]] = {
     "answer_group_invite": {"request_id": "another", "approve": True},
     "call_platform_api": {"action": "shout", "params": {"text": "psst"}},
 }
-NAMING = {"send_message": "send_message", "call_platform_api": "shout"}
-"""To list these is to let a webhook say where; what each is to the platform."""
+TARGETED_APIS = {"send_message": "send_message", "call_platform_api": "shout"}
+"""Actions that let a webhook name a target, with the API that they call."""
 
 
-async def hooked(kind: str, params: dict[str, Any], allowed: Any) -> list[str]:
+async def webhook_calls(kind: str, params: dict[str, Any], allowed: Any) -> list[str]:
     hook = Hook({"type": kind, "params": params})
     world = await PlatformWorld.open(chat_manifest(), hook_sender=hook)
     config = {**CONFIG, "sealed_secret": "", "response_actions": allowed}
     await world.core.routes.replace(BOT, [Route("*", "webhook", config)])
-    await world.platform.say("hello", HERE, chat_type="group")
-    await until(lambda: not len(world.core.webhooks) and not len(world.core.lanes))
+    await world.platform.say("hello", OWN_CHAT, chat_type="group")
+    await until(lambda: not len(world.core.jobs) and not len(world.core.lanes))
     await world.rest()
-    return done(world)
+    return platform_calls(world)
 
 
 @pytest.mark.parametrize("allowed", [False, True, []], ids=["nothing", "to reply", "an empty list"])
-@pytest.mark.parametrize("kind", WANTED)
-async def test_a_webhook_names_no_target_by_plain_permission(kind: str, allowed: Any) -> None:
-    assert await hooked(kind, WANTED[kind], allowed) == []
+@pytest.mark.parametrize("kind", ACTION_PARAMS)
+async def test_webhook_cannot_name_a_target_without_a_listed_action(kind: str, allowed: Any) -> None:
+    assert await webhook_calls(kind, ACTION_PARAMS[kind], allowed) == []
 
 
-@pytest.mark.parametrize("kind", WANTED)
-async def test_a_webhook_says_where_only_by_actions_that_its_route_lists_and_that_name_a_target(kind: str) -> None:
-    assert await hooked(kind, WANTED[kind], [kind]) == ([NAMING[kind]] if kind in NAMING else [])
+@pytest.mark.parametrize("kind", ACTION_PARAMS)
+async def test_webhook_names_a_target_only_by_listed_actions_that_take_one(kind: str) -> None:
+    assert await webhook_calls(kind, ACTION_PARAMS[kind], [kind]) == (
+        [TARGETED_APIS[kind]] if kind in TARGETED_APIS else []
+    )
 
 
-@pytest.mark.parametrize("kind", WANTED)
-async def test_a_webhook_acts_through_no_other_bot(kind: str) -> None:
-    assert await hooked(kind, {**WANTED[kind], "bot_id": "another"}, [kind]) == []
+@pytest.mark.parametrize("kind", ACTION_PARAMS)
+async def test_webhook_cannot_use_another_bot(kind: str) -> None:
+    assert await webhook_calls(kind, {**ACTION_PARAMS[kind], "bot_id": "another"}, [kind]) == []
 
 
-async def test_a_webhook_that_may_reply_replies_where_the_event_came_from() -> None:
-    assert await hooked("reply", TEXT, True) == ["send_message"]
-    assert await hooked("delete_message", {}, ["delete_message"]) == ["delete_message"]
+async def test_webhook_replies_in_the_chat_of_the_event() -> None:
+    assert await webhook_calls("reply", TEXT, True) == ["send_message"]
+    assert await webhook_calls("delete_message", {}, ["delete_message"]) == ["delete_message"]

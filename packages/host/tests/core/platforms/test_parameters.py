@@ -1,4 +1,4 @@
-"""Parameters of a platform's own actions are held against its manifest, and what is wrong is said by its name."""
+"""Parameters of platform actions are checked against the manifest."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ DECLARED = manifest(
 
 
 @pytest.mark.parametrize(
-    ("action", "params", "told"),
+    ("action", "params", "problem"),
     [
         ("look", {"group_id": 5}, ""),
         ("look", {"group_id": "5", "kind": "all", "on": True, "ids": [1, 2]}, ""),
@@ -43,5 +43,5 @@ DECLARED = manifest(
         ("look", {"group_id": 5, "colour": "red"}, "params.colour: unknown; it takes group_id, kind, on, ids"),
     ],
 )
-def test_what_is_wrong_is_said(action: str, params: dict[str, Any], told: str) -> None:
-    assert find_problem(DECLARED, action, params) == told
+def test_problem_names_the_parameter(action: str, params: dict[str, Any], problem: str) -> None:
+    assert find_problem(DECLARED, action, params) == problem

@@ -1,4 +1,4 @@
-"""Filters: each holds for what it names and for nothing else, and always the same way for the same event."""
+"""Filters match what they name and nothing else, and deterministically for the same event."""
 
 from collections import Counter
 from datetime import datetime, timedelta
@@ -18,12 +18,12 @@ from parlour.core.routing.time_windows import DAYS, is_within
 from ..support import EPOCH, World, make_agent, message
 
 
-def unmet(wanted: dict[str, Any], event: EventEnvelope, now: int = EPOCH) -> Any:
+def mismatch(wanted: dict[str, Any], event: EventEnvelope, now: int = EPOCH) -> Any:
     return filters.first_mismatch(wanted, event, now, RegexMatcher())
 
 
 def holds(name: str, value: Any, text: str = "hello", **fields: Any) -> bool:
-    return not unmet({name: value}, message(text, surface="platform", **fields))
+    return not mismatch({name: value}, message(text, surface="platform", **fields))
 
 
 GROUP = {"chat_type": "group", "chat_id": "g1"}
@@ -68,40 +68,40 @@ PRIVATE = {"chat_type": "private", "chat_id": "ann"}
         ("probability", 0, {}, False),
     ],
 )
-def test_a_filter_holds_for_what_it_names(name: str, value: Any, fields: dict[str, Any], expected: bool) -> None:
+def test_filter_matches_what_it_names(name: str, value: Any, fields: dict[str, Any], expected: bool) -> None:
     assert holds(name, value, **fields) == expected
 
 
 @pytest.mark.parametrize(("role", "expected"), [("admin", True), ("owner", True), ("member", False), ("", False)])
-def test_a_role_is_the_senders(role: str, expected: bool) -> None:
+def test_role_filter_matches_the_sender(role: str, expected: bool) -> None:
     event = message(surface="platform")
     named = type(event)(**{**_fields(event), "actor": Participant("user", "ann", "", {"role": role} if role else {})})
-    assert (not unmet({"roles": ["owner", "admin"]}, named)) == expected
+    assert (not mismatch({"roles": ["owner", "admin"]}, named)) == expected
 
 
 def _fields(event: Any) -> dict[str, Any]:
     return {name: getattr(event, name) for name in event.__slots__}
 
 
-def test_all_filters_must_hold_and_the_first_that_does_not_is_named() -> None:
+def test_all_filters_must_match_and_the_first_mismatch_is_named() -> None:
     event = message("hello", surface="platform", data=GROUP)
-    assert unmet({"chat_type": "group", "text_prefix": "hel"}, event) is None
-    assert unmet({"chat_type": "private", "text_prefix": "x"}, event).startswith("chat_type: it is group")
+    assert mismatch({"chat_type": "group", "text_prefix": "hel"}, event) is None
+    assert mismatch({"chat_type": "private", "text_prefix": "x"}, event).startswith("chat_type: it is group")
 
 
 @settings(deadline=None)
 @given(st.text(), st.floats(0, 1))
-def test_a_draw_is_the_same_whenever_it_is_asked_for(event_id: str, probability: float) -> None:
+def test_probability_is_deterministic_per_event(event_id: str, probability: float) -> None:
     drawn = [holds("probability", probability, event_id=f"e{event_id}") for _ in range(2)]
     assert drawn[0] == drawn[1]
 
 
-def test_draws_come_out_as_often_as_they_should() -> None:
+def test_probability_matches_its_share_of_events() -> None:
     drawn = sum(holds("probability", 0.3, event_id=f"event {number}") for number in range(2000))
     assert 480 < drawn < 720
 
 
-async def test_half_of_what_a_route_leaves_to_the_next_is_half_of_it() -> None:
+async def test_probabilities_of_successive_routes_are_independent() -> None:
     world = await World.open(make_agent())
     half = Route("*", "drop", filters={"probability": 0.5})
     await world.core.routes.replace("bot", [half, half, Route("*", "drop")])
@@ -125,10 +125,10 @@ clock = st.times().map(lambda time: f"{time.hour:02}:{time.minute:02}")
     zone=st.sampled_from(ZONES),
     moment=st.datetimes(datetime(2024, 1, 1), datetime(2030, 1, 1)),
 )
-def test_a_window_is_the_minutes_from_its_beginning_on_the_days_it_begins(
+def test_time_window_covers_the_minutes_after_its_start_on_its_days(
     begin: str, end: str, days: list[str], zone: str, moment: datetime
 ) -> None:
-    """Against the definition: some day's window, counted from that day's midnight, covers the moment."""
+    """Compares with the definition: the window of some day, counted from its midnight, covers the moment."""
     at = int(moment.replace(tzinfo=ZoneInfo("UTC")).timestamp() * 1000)
     local = datetime.fromtimestamp(at / 1000, ZoneInfo(zone)).replace(tzinfo=None)
     first, last = _minutes(begin), _minutes(end)
@@ -147,7 +147,7 @@ def _minutes(written: str) -> int:
     return int(written[:2]) * 60 + int(written[3:])
 
 
-def test_a_window_over_midnight_belongs_to_the_day_it_begins_on() -> None:
+def test_time_window_over_midnight_belongs_to_its_start_day() -> None:
     window = {"from": "22:00", "to": "06:00", "days": ["mon"], "timezone": "Asia/Shanghai"}
     moments = {"2026-11-16T23:00": True, "2026-11-17T05:59": True, "2026-11-17T06:00": False, "2026-11-17T23:00": False}
     for written, expected in moments.items():
@@ -155,12 +155,12 @@ def test_a_window_over_midnight_belongs_to_the_day_it_begins_on() -> None:
         assert is_within(window, int(at.timestamp() * 1000)) == expected, written
 
 
-def test_an_event_without_a_time_happened_now() -> None:
+def test_event_without_a_time_uses_the_current_time() -> None:
     now = datetime(2026, 11, 16, 12, 0, tzinfo=ZoneInfo("UTC"))
     event = message(surface="platform")
     window = {"from": "11:00", "to": "13:00"}
-    assert unmet({"time_window": window}, event, int(now.timestamp() * 1000)) is None
+    assert mismatch({"time_window": window}, event, int(now.timestamp() * 1000)) is None
     assert (
-        unmet({"time_window": window}, event, int(now.timestamp() * 1000) + 2 * 3_600_000)
+        mismatch({"time_window": window}, event, int(now.timestamp() * 1000) + 2 * 3_600_000)
         == "time_window: it happened outside of it"
     )

@@ -1,4 +1,4 @@
-"""Regular expressions: whatever is written and however many there are, an event costs little and comes out the same."""
+"""Regular expressions in routes: the cost per event is limited and results are repeatable."""
 
 from time import thread_time
 from typing import Any
@@ -13,15 +13,15 @@ from parlour.core.routing.router import RouteAttempt
 from ..support import World, make_agent, message
 
 SLOW = "(a|aa)+$(?#{})"
-"""Never ends on EVIL; the comment makes many of one."""
+"""Takes forever on EVIL; the comment makes patterns distinct."""
 EVIL = "a" * 2900 + "!"
 
 
-def said(text: str = EVIL, **fields: Any) -> Any:
+def platform_message(text: str = EVIL, **fields: Any) -> Any:
     return message(text, surface="platform", **fields)
 
 
-async def many(*patterns: str) -> World:
+async def with_routes(*patterns: str) -> World:
     world = await World.open(make_agent())
     await world.core.routes.replace("bot", [Route("*", "drop", filters={"text_regex": each}) for each in patterns])
     return world
@@ -31,61 +31,63 @@ def codes(tried: list[RouteAttempt]) -> list[str]:
     return [each.reason.code if each.reason else "takes" for each in tried]
 
 
-def test_one_that_takes_for_ever_is_cut_off_and_said_so() -> None:
-    found = RegexMatcher().mismatch(r"^(a|a)*$", said())
+def test_endless_pattern_is_aborted_with_a_reason() -> None:
+    found = RegexMatcher().mismatch(r"^(a|a)*$", platform_message())
     assert found == "text_regex: it took longer than 0.01 s; write it more simply"
 
 
-async def test_two_hundred_slow_ones_cost_an_event_no_more_than_its_budget() -> None:
-    world = await many(*(SLOW.format(number) for number in range(200)))
-    begun = thread_time()
-    tried = world.core.router.evaluate(said())
-    assert thread_time() - begun < EVENT_BUDGET_SECONDS * 1.5
+async def test_slow_patterns_stay_within_the_budget_of_the_event() -> None:
+    world = await with_routes(*(SLOW.format(number) for number in range(200)))
+    started = thread_time()
+    tried = world.core.router.evaluate(platform_message())
+    assert thread_time() - started < EVENT_BUDGET_SECONDS * 1.5
     assert codes(tried)[0] == "slow_regex"
     assert codes(tried)[-1] == "spent_regex"
     assert "since others took most of the 0.02 s" in str(tried[-1].reason)
 
 
-async def test_to_route_an_event_again_costs_nothing_and_finds_the_same() -> None:
-    world = await many(*(SLOW.format(number) for number in range(200)))
-    event = said()
+async def test_repeated_evaluation_is_cached() -> None:
+    world = await with_routes(*(SLOW.format(number) for number in range(200)))
+    event = platform_message()
     first = world.core.router.evaluate(event)
-    begun = thread_time()
+    started = thread_time()
     assert [world.core.router.evaluate(event) for _ in range(3)] == [first] * 3
-    assert thread_time() - begun < EVENT_BUDGET_SECONDS / 2
+    assert thread_time() - started < EVENT_BUDGET_SECONDS / 2
 
 
-async def test_a_quick_one_is_found_behind_some_slow_ones() -> None:
-    world = await many(SLOW.format(1), SLOW.format(2), "!$")
-    assert codes(world.core.router.evaluate(said())) == ["slow_regex", "slow_regex", "takes"]
+async def test_fast_pattern_is_found_after_slow_ones() -> None:
+    world = await with_routes(SLOW.format(1), SLOW.format(2), "!$")
+    assert codes(world.core.router.evaluate(platform_message())) == ["slow_regex", "slow_regex", "takes"]
 
 
-async def test_every_event_has_a_budget_of_its_own() -> None:
-    world = await many(*(SLOW.format(number) for number in range(20)), "^hello")
-    world.core.router.evaluate(said(event_id="e1"))
-    assert codes(world.core.router.evaluate(said("hello", event_id="e2")))[-1] == "takes"
-    assert codes(world.core.router.evaluate(said("hello", event_id="e1")))[-1] == "takes"
+async def test_each_event_has_its_own_budget() -> None:
+    world = await with_routes(*(SLOW.format(number) for number in range(20)), "^hello")
+    world.core.router.evaluate(platform_message(event_id="e1"))
+    assert codes(world.core.router.evaluate(platform_message("hello", event_id="e2")))[-1] == "takes"
+    assert codes(world.core.router.evaluate(platform_message("hello", event_id="e1")))[-1] == "takes"
 
 
-async def test_an_example_is_tried_anew_each_time() -> None:
-    world = await many()
+async def test_dry_run_uses_no_cache() -> None:
+    world = await with_routes()
     slow = [Route("*", "drop", filters={"text_regex": SLOW.format(number)}) for number in range(20)]
-    world.core.router.evaluate(said(), slow)
-    assert codes(world.core.router.evaluate(said(), [Route("*", "drop", filters={"text_regex": "!$"})])) == ["takes"]
+    world.core.router.evaluate(platform_message(), slow)
+    assert codes(
+        world.core.router.evaluate(platform_message(), [Route("*", "drop", filters={"text_regex": "!$"})])
+    ) == ["takes"]
 
 
-def test_only_so_many_events_are_remembered() -> None:
+def test_number_of_cached_events_is_limited() -> None:
     tried = RegexMatcher()
     for number in range(MAX_CACHED_EVENTS + 5):
-        tried.mismatch("x", said("x", event_id=f"e{number}"))
+        tried.mismatch("x", platform_message("x", event_id=f"e{number}"))
     assert len(tried._budgets) == MAX_CACHED_EVENTS
 
 
-async def test_the_expressions_of_routes_are_made_before_an_event_needs_them() -> None:
+async def test_patterns_of_routes_are_compiled_in_advance() -> None:
     patterns = [f"word{number}" for number in range(300)]
-    world = await many(*patterns)
+    world = await with_routes(*patterns)
     missed = regex_budget.compile_pattern.cache_info().misses
-    world.core.router.evaluate(said("hello"))
+    world.core.router.evaluate(platform_message("hello"))
     assert regex_budget.compile_pattern.cache_info().misses == missed
 
 
@@ -106,7 +108,7 @@ async def test_the_expressions_of_routes_are_made_before_an_event_needs_them() -
         ("(" * 400 + ")" * 400, "nested too deep"),
     ],
 )
-def test_an_expression_that_would_cost_too_much_is_refused_before_it_is_compiled(pattern: str, problem: str) -> None:
-    told = regex_budget.pattern_problem(pattern)
-    assert problem in told
-    assert bool(told) == bool(problem)
+def test_too_expensive_pattern_is_refused_before_compilation(pattern: str, problem: str) -> None:
+    found = regex_budget.pattern_problem(pattern)
+    assert problem in found
+    assert bool(found) == bool(problem)

@@ -1,4 +1,4 @@
-"""The context that a runner is given is what the protocol says it is."""
+"""The context of a runner is valid in the protocol."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,9 +16,9 @@ from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour_sdk.protocol.context import AgentRunContext, AgentRunRequest
 from parlour_sdk.protocol.steering import SteeringPullResult
 
-from ..support import DISCOVERY, EPOCH, PLUGIN, RUNNER, World, make_agent, message, recorded
+from ..support import DISCOVERY, EPOCH, PLUGIN, RUNNER, World, make_agent, make_recorded_event, message
 
-OPENING = ContextInputs(
+INPUTS = ContextInputs(
     run_id="run", attempt=1, transcript_seq=3, deadline_at=EPOCH + 300_000, state={"conversation": {"seen": 1}}
 )
 FORM = [
@@ -27,7 +27,7 @@ FORM = [
 ]
 
 
-def request(event: RecordedEvent, opening: ContextInputs = OPENING, **agent: Any) -> dict[str, Any]:
+def request(event: RecordedEvent, inputs: ContextInputs = INPUTS, **agent: Any) -> dict[str, Any]:
     registry = RunnerRegistry()
     manifest = {**DISCOVERY["manifest"], "config_schema": FORM}
     assert registry.replace_plugin(PLUGIN, "1", [{**DISCOVERY, "manifest": manifest}]) == []
@@ -40,7 +40,7 @@ def request(event: RecordedEvent, opening: ContextInputs = OPENING, **agent: Any
         descriptor,
         grants.compute(event, binding, descriptor, Providers()),
         Providers(),
-        opening,
+        inputs,
         "1.2.3",
         "Asia/Tokyo",
     )
@@ -65,7 +65,7 @@ parties = st.builds(
     data=json_objects,
     event_time=st.integers(0, 2**50),
 )
-def test_whatever_the_event_the_context_is_valid_and_survives_the_wire(
+def test_context_of_any_event_is_valid_and_survives_serialization(
     actor: Participant,
     subject: Participant,
     surface: str,
@@ -83,58 +83,58 @@ def test_whatever_the_event_the_context_is_valid_and_survives_the_wire(
     assert AgentRunRequest.model_validate(built) == whole
 
 
-def test_it_names_the_runner_and_the_run() -> None:
-    built = AgentRunRequest.model_validate(request(recorded()))
+def test_request_names_the_runner_and_the_run() -> None:
+    built = AgentRunRequest.model_validate(request(make_recorded_event()))
     assert (built.runner_id, built.runner_name, built.context.run_id) == (RUNNER, "default", "run")
 
 
-def test_nothing_is_built_that_the_protocol_does_not_know() -> None:
-    """Whoever adds a field to the context adds it to the protocol first."""
-    built = request(recorded())["context"]
+def test_context_has_only_fields_of_the_protocol() -> None:
+    """A field of the context has to be in the protocol first."""
+    built = request(make_recorded_event())["context"]
     known = AgentRunContext.model_validate(built).model_dump(mode="json")
-    assert missing(built, known) == []
+    assert missing_fields(built, known) == []
 
 
-def missing(built: Any, known: Any, path: str = "context") -> list[str]:
+def missing_fields(built: Any, known: Any, path: str = "context") -> list[str]:
     if not isinstance(built, dict) or not isinstance(known, dict):
         return []
     lost = [f"{path}.{name}" for name in built if name not in known]
-    return lost + [each for name in built if name in known for each in missing(built[name], known[name], name)]
+    return lost + [each for name in built if name in known for each in missing_fields(built[name], known[name], name)]
 
 
-def test_the_configuration_is_prefilled_from_the_forms_defaults() -> None:
-    assert context(recorded(), runner_config={"times": 2}).config == {"greeting": "hi", "times": 2}
-    assert context(recorded(), runner_config={"greeting": "yo"}).config == {"greeting": "yo"}
+def test_configuration_is_filled_with_form_defaults() -> None:
+    assert context(make_recorded_event(), runner_config={"times": 2}).config == {"greeting": "hi", "times": 2}
+    assert context(make_recorded_event(), runner_config={"greeting": "yo"}).config == {"greeting": "yo"}
 
 
-def test_only_what_was_granted_is_available() -> None:
-    apis = context(recorded()).context.available_apis
+def test_only_granted_apis_are_available() -> None:
+    apis = context(make_recorded_event()).context.available_apis
     assert apis.state
     assert apis.steering_pull
     assert not apis.history_page
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "trigger"),
     [("webui", "webui"), ("api", "api"), ("schedule", "scheduler"), ("system", "system"), ("telegram", "platform")],
 )
-def test_every_source_has_its_trigger(source: str, told: str) -> None:
-    assert context(recorded(source=source)).trigger.source == told
+def test_every_source_has_a_trigger(source: str, trigger: str) -> None:
+    assert context(make_recorded_event(source=source)).trigger.source == trigger
 
 
-def test_absent_parties_are_absent() -> None:
-    built = context(recorded(actor=""))
+def test_absent_participants_are_none() -> None:
+    built = context(make_recorded_event(actor=""))
     assert built.actor is None
     assert built.subject is None
 
 
-def test_a_run_without_a_deadline_has_none() -> None:
-    event = recorded()
+def test_run_without_a_deadline_has_none() -> None:
+    event = make_recorded_event()
     endless = ContextInputs(run_id="run", attempt=1, transcript_seq=1, deadline_at=0, state={})
     assert AgentRunRequest.model_validate(request(event, endless)).context.runtime.deadline_at is None
 
 
-async def test_a_real_run_is_told_its_text_state_and_attempt() -> None:
+async def test_run_receives_its_text_state_and_attempt() -> None:
     world = await World.open()
     await world.say("hi")
     run = await world.plugins.next_run()
@@ -142,15 +142,15 @@ async def test_a_real_run_is_told_its_text_state_and_attempt() -> None:
     run.answer("hello")
     await world.rest()
     await world.say("again")
-    told = AgentRunRequest.model_validate((await world.plugins.next_run()).request).context
-    assert told.input.text == "again"
-    assert told.state.conversation == {"seen": [1]}
-    assert told.runtime.attempt == 1
-    assert told.context.has_history_before
-    assert told.context.transcript_seq == 3
+    context_of_run = AgentRunRequest.model_validate((await world.plugins.next_run()).request).context
+    assert context_of_run.input.text == "again"
+    assert context_of_run.state.conversation == {"seen": [1]}
+    assert context_of_run.runtime.attempt == 1
+    assert context_of_run.context.has_history_before
+    assert context_of_run.context.transcript_seq == 3
 
 
-async def test_what_a_run_pulls_is_what_the_protocol_says_a_steering_item_is() -> None:
+async def test_pulled_steering_item_is_valid_in_the_protocol() -> None:
     world = await World.open()
     await world.say("hi")
     run = await world.plugins.next_run()

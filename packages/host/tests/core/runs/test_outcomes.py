@@ -10,7 +10,7 @@ from ..support import World
 ANSWERED = InboxOutcome(7, "answered", "stop", "run")
 
 
-async def test_everyone_who_waits_for_an_event_is_told_what_became_of_it() -> None:
+async def test_all_waiters_of_an_event_receive_its_outcome() -> None:
     outcomes = Outcomes()
     one, two, other = outcomes.wait_for(7), outcomes.wait_for(7), outcomes.wait_for(8)
     outcomes.publish([ANSWERED])
@@ -19,16 +19,16 @@ async def test_everyone_who_waits_for_an_event_is_told_what_became_of_it() -> No
     other.cancel()
 
 
-async def test_who_stops_waiting_is_forgotten() -> None:
+async def test_cancelled_waiter_is_removed() -> None:
     outcomes = Outcomes()
     waiting = outcomes.wait_for(7)
     waiting.cancel()
     await asyncio.sleep(0)
     outcomes.publish([ANSWERED])
-    assert outcomes._waiting == {}
+    assert outcomes._futures == {}
 
 
-async def test_an_answered_event_leaves_nobody_waiting() -> None:
+async def test_waiter_receives_the_outcome_of_an_answered_event() -> None:
     world = await World.open()
     accepted = await world.say("hi")
     waiting = world.core.outcomes.wait_for(accepted.seq)

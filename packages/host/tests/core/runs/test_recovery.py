@@ -1,4 +1,4 @@
-"""What a Host that died left behind: ended honestly, tried anew where that is safe, and owed until it is settled."""
+"""Recovery after a crash of the Host: interrupted runs end, are retried if safe, and no event is lost."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def notices(world: World) -> list[str]:
     return [loads(row["payload"])["code"] for row in world.rows(OUTBOX) if row["kind"] == "notice"]
 
 
-async def test_what_was_accepted_and_not_begun_is_answered_in_order_after_a_restart() -> None:
+async def test_accepted_events_are_answered_after_a_restart() -> None:
     world = await World.open()
     for text in ("one", "two", "three"):
         await world.say(text, chat=text)
@@ -29,7 +29,7 @@ async def test_what_was_accepted_and_not_begun_is_answered_in_order_after_a_rest
     assert world.rows(INBOX) == []
 
 
-async def test_a_run_that_was_cut_off_before_anything_happened_is_tried_anew_as_a_new_run() -> None:
+async def test_interrupted_run_without_output_is_retried_as_a_new_run() -> None:
     world = await World.open()
     await world.say("hi")
     lost = await world.plugins.next_run()
@@ -46,7 +46,7 @@ async def test_a_run_that_was_cut_off_before_anything_happened_is_tried_anew_as_
     assert notices(world) == []
 
 
-async def test_what_was_begun_keeps_its_place_before_what_came_later() -> None:
+async def test_started_event_keeps_its_place_before_later_ones() -> None:
     world = await World.open()
     await world.say("first", surface="platform")
     await world.plugins.next_run()
@@ -58,12 +58,12 @@ async def test_what_was_begun_keeps_its_place_before_what_came_later() -> None:
     assert [run.context["input"]["text"] for run in world.plugins.runs] == ["first", "second"]
 
 
-@pytest.mark.parametrize("what", ["shown", "effect"])
-async def test_a_run_that_had_shown_or_done_something_ends_with_one_notice_instead(what: str) -> None:
+@pytest.mark.parametrize("progress", ["shown", "effect"])
+async def test_interrupted_run_with_output_or_effects_ends_with_one_notice(progress: str) -> None:
     world = await World.open()
     await world.say("hi")
     lost = await world.plugins.next_run()
-    if what == "shown":
+    if progress == "shown":
         lost.send(lost.delta("hel"))
         await settle()
     else:
@@ -75,7 +75,7 @@ async def test_a_run_that_had_shown_or_done_something_ends_with_one_notice_inste
     assert notices(world) == ["interrupted"]
 
 
-async def test_an_event_that_keeps_killing_its_host_is_quarantined_visibly() -> None:
+async def test_event_that_repeatedly_crashes_the_host_is_quarantined() -> None:
     world = await World.open()
     await world.say("poison")
     await world.plugins.next_run()
@@ -89,7 +89,7 @@ async def test_an_event_that_keeps_killing_its_host_is_quarantined_visibly() -> 
     assert len(world.rows(RUNS)) == 2
 
 
-async def test_an_agent_that_never_restarts_says_so_at_once() -> None:
+async def test_agent_without_restarts_is_reported_at_once() -> None:
     world = await World.open(make_agent(restart_policy="never"))
     await world.say("hi")
     await world.plugins.next_run()
@@ -99,7 +99,7 @@ async def test_an_agent_that_never_restarts_says_so_at_once() -> None:
     assert notices(world) == ["interrupted"]
 
 
-async def test_what_a_lost_run_had_claimed_or_pulled_is_owed_again_in_order() -> None:
+async def test_steered_messages_of_an_interrupted_run_are_answered_in_order() -> None:
     world = await World.open()
     await world.say("first")
     lost = await world.plugins.next_run()
@@ -118,7 +118,7 @@ async def test_what_a_lost_run_had_claimed_or_pulled_is_owed_again_in_order() ->
     assert [each["source_event_id"] for each in dropped] == ["claimed"]
 
 
-async def test_each_message_is_in_the_transcript_once_however_often_it_was_tried() -> None:
+async def test_retried_message_is_in_the_transcript_once() -> None:
     world = await World.open()
     await world.say("hi")
     await world.plugins.next_run()
@@ -128,7 +128,7 @@ async def test_each_message_is_in_the_transcript_once_however_often_it_was_tried
     assert [(row["role"], row["content"]) for row in world.rows(TRANSCRIPT)] == [("user", "hi"), ("assistant", "hi")]
 
 
-async def test_a_message_that_was_growing_on_a_screen_stays_unfinished() -> None:
+async def test_streamed_message_stays_unfinished_after_a_crash() -> None:
     world = await World.open()
     await world.say("hi")
     lost = await world.plugins.next_run()
@@ -140,7 +140,7 @@ async def test_a_message_that_was_growing_on_a_screen_stays_unfinished() -> None
     assert [(row["kind"], row["state"]) for row in world.rows(OUTBOX)] == [("message", "failed"), ("notice", "sent")]
 
 
-async def test_a_message_that_was_answered_and_not_yet_sent_is_sent_after_a_restart() -> None:
+async def test_unsent_answer_is_sent_after_a_restart() -> None:
     world = await World.open()
     world.surface.prepared.append(30.0)
     await world.say("hi", surface="platform")
@@ -153,7 +153,7 @@ async def test_a_message_that_was_answered_and_not_yet_sent_is_sent_after_a_rest
     assert [each.possibly_repeated for each in world.surface.tries] == [False, True]
 
 
-async def test_a_storage_failure_in_the_middle_of_a_run_is_made_up_for_when_the_disk_has_room() -> None:
+async def test_run_with_a_failed_commit_is_retried() -> None:
     world = await World.open()
     world.journal.broken["run.end"] = 1
     await world.say("hi")
@@ -165,7 +165,7 @@ async def test_a_storage_failure_in_the_middle_of_a_run_is_made_up_for_when_the_
     assert world.core.sessions.all() == []
 
 
-async def test_a_storage_failure_before_a_run_starts_costs_no_attempt() -> None:
+async def test_failed_commit_before_the_start_costs_no_attempt() -> None:
     world = await World.open(echo=True)
     world.journal.broken["run.open"] = 2
     await world.say("hi")
@@ -174,7 +174,7 @@ async def test_a_storage_failure_before_a_run_starts_costs_no_attempt() -> None:
     assert [row["attempt"] for row in world.rows(RUNS)] == [1]
 
 
-async def test_a_start_reads_only_what_is_there_when_nothing_is_owed() -> None:
+async def test_start_without_pending_work_writes_nothing() -> None:
     world = await World.open(echo=True)
     await world.say("hi")
     await world.rest()

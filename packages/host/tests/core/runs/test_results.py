@@ -1,4 +1,4 @@
-"""Raw results become effects: at most once, in stream order, strictly where they have an effect."""
+"""Raw results become effects: at most once, in stream order, strictly validated if they have an effect."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ envelopes = st.fixed_dictionaries(
 
 @given(st.lists(st.one_of(json_values, envelopes), max_size=20))
 @example([{"run_id": RUN, "type": "message.delta", "data": chunk("a"), "sequence": 10**30}])
-def test_no_result_whatsoever_raises(raw: list[Any]) -> None:
+def test_no_input_raises(raw: list[Any]) -> None:
     reader = Reader()
     for each in raw:
         effect = reader.raw(each)
@@ -69,14 +69,14 @@ def test_no_result_whatsoever_raises(raw: list[Any]) -> None:
 
 
 @given(st.lists(st.integers(1, 12), max_size=40))
-def test_a_number_has_an_effect_at_most_once_and_in_the_order_it_came(numbers: list[int]) -> None:
+def test_each_sequence_number_has_one_effect_in_order(numbers: list[int]) -> None:
     reader = Reader()
     applied = [number for number in numbers if isinstance(reader.take("message.delta", chunk("x"), number), Delta)]
     assert applied == list(dict.fromkeys(numbers))
 
 
 @given(st.lists(st.integers(1, 12), max_size=40))
-def test_each_gap_and_each_inversion_is_warned_about(numbers: list[int]) -> None:
+def test_each_gap_and_inversion_causes_a_warning(numbers: list[int]) -> None:
     reader = Reader()
     highest, seen, expected = 0, set(), 0
     for number in numbers:
@@ -88,7 +88,7 @@ def test_each_gap_and_each_inversion_is_warned_about(numbers: list[int]) -> None
     assert len(reader.warnings) == expected
 
 
-def test_results_without_numbers_are_taken_in_stream_order() -> None:
+def test_results_without_numbers_are_numbered_in_stream_order() -> None:
     reader = Reader()
     effects = [reader.take("message.delta", chunk(text)) for text in "abc"]
     assert effects == [Delta("a", 1), Delta("b", 2), Delta("c", 3)]
@@ -96,47 +96,47 @@ def test_results_without_numbers_are_taken_in_stream_order() -> None:
 
 
 @given(types, payloads)
-def test_a_result_that_is_next_has_the_effect_of_one_that_has_to_be_looked_at_closely(kind: str, data: Any) -> None:
+def test_explicit_and_implicit_numbers_have_the_same_effect(kind: str, data: Any) -> None:
     assert Reader().take(kind, data, 1) == Reader().take(kind, data)
 
 
-def test_after_the_last_number_there_is_no_next_one() -> None:
+def test_number_after_the_largest_is_invalid() -> None:
     reader = Reader()
     assert reader.take("message.delta", chunk("a"), LARGEST_INTEGER) == Delta("a", LARGEST_INTEGER)
     assert isinstance(reader.take("message.delta", chunk("b"), LARGEST_INTEGER + 1), InvalidResult)
 
 
-def test_a_repeat_is_dropped_and_says_so() -> None:
+def test_repeated_number_is_dropped_with_a_warning() -> None:
     reader = Reader()
     reader.take("message.delta", chunk("a"), 1)
     assert reader.take("message.delta", chunk("a"), 1) == InvalidResult("result 1 came again")
 
 
-def test_a_gap_is_named_and_not_waited_for() -> None:
+def test_gap_is_reported_and_not_waited_for() -> None:
     reader = Reader()
     assert reader.take("message.delta", chunk("a"), 4) == Delta("a", 4)
     assert reader.warnings == ["results 1 to 3 are missing"]
 
 
-def test_what_came_late_still_counts_and_is_warned_about() -> None:
+def test_late_result_counts_with_a_warning() -> None:
     reader = Reader()
     reader.take("message.delta", chunk("b"), 2)
     assert reader.take("message.delta", chunk("a"), 1) == Delta("a", 1)
     assert reader.warnings[-1] == "result 1 came after 2"
 
 
-def test_a_huge_gap_costs_a_bounded_memory() -> None:
+def test_huge_gap_uses_bounded_memory() -> None:
     reader = Reader()
     reader.take("message.delta", chunk("a"), 2**50)
     assert isinstance(reader.take("message.delta", chunk("b"), MAX_TRACKED_GAPS), Delta)
     assert isinstance(reader.take("message.delta", chunk("b"), MAX_TRACKED_GAPS + 1), InvalidResult)
 
 
-def test_a_number_that_no_database_can_hold_is_refused() -> None:
+def test_too_large_number_is_refused() -> None:
     assert isinstance(Reader().take("message.delta", chunk("a"), 2**63), InvalidResult)
 
 
-def test_a_result_of_another_run_has_no_effect_and_uses_up_no_number() -> None:
+def test_result_of_another_run_uses_no_number() -> None:
     reader = Reader()
     assert isinstance(reader.take("message.delta", chunk("a"), 1, run_id="other"), InvalidResult)
     assert reader.take("message.delta", chunk("b"), 1) == Delta("b", 1)
@@ -161,14 +161,14 @@ def test_a_result_of_another_run_has_no_effect_and_uses_up_no_number() -> None:
         ("run.failed", {"code": "a", "error": "b", "retryable": "yes"}),
     ],
 )
-def test_a_payload_with_effects_that_is_not_exactly_right_is_dropped_with_its_field_named(kind: str, data: Any) -> None:
+def test_invalid_payload_with_effects_is_dropped_with_its_field(kind: str, data: Any) -> None:
     effect = Reader().take(kind, data)
     assert isinstance(effect, InvalidResult)
     assert effect.warning.startswith(f"result 1 ({kind}) is dropped: ")
     assert len(effect.warning.split(": ")) >= 3
 
 
-def test_of_thousands_of_broken_elements_the_first_is_named() -> None:
+def test_first_of_many_invalid_elements_is_named() -> None:
     broken = {"message": {"role": "assistant", "content": [{"type": "text", "text": "fine"}, *[{}] * 10_000]}}
 
     effect = Reader().take("message.completed", broken)
@@ -177,18 +177,18 @@ def test_of_thousands_of_broken_elements_the_first_is_named() -> None:
     assert "message.content.elements.1: " in effect.warning
 
 
-def test_thousands_of_unknown_fields_are_counted_and_not_named() -> None:
+def test_many_unknown_fields_are_counted() -> None:
     assert Reader().take("state.updated", {str(number): 0 for number in range(10_000)}, 1) == InvalidResult(
         "result 1 (state.updated) is dropped: it has 10000 fields"
     )
 
 
-def test_telemetry_is_lenient() -> None:
+def test_telemetry_accepts_unknown_fields() -> None:
     data = {"tool_call_id": "1", "tool_name": "look", "progress": 0.5}
     assert Reader().take("tool.call.started", data) == GenericResult("tool.call.started", data, 1)
 
 
-def test_an_unknown_type_is_kept_as_a_note() -> None:
+def test_unknown_type_is_kept_as_generic_result() -> None:
     assert Reader().take("mood.changed", {"to": "better"}) == GenericResult("mood.changed", {"to": "better"}, 1)
 
 
@@ -200,13 +200,13 @@ def test_an_unknown_type_is_kept_as_a_note() -> None:
         ("state.updated", {"scope": "actor", "key": "k", "value": "x" * RESULT_BYTES}),
     ],
 )
-def test_what_is_over_its_limit_is_refused_and_the_limit_is_named(kind: str, data: Any) -> None:
+def test_result_over_its_limit_is_refused_with_the_limit(kind: str, data: Any) -> None:
     effect = Reader().take(kind, data)
     assert isinstance(effect, InvalidResult)
     assert str(RESULT_BYTES) in effect.warning
 
 
-def test_a_completed_message_keeps_its_parts_and_reads_as_its_text() -> None:
+def test_completed_message_keeps_its_elements_and_text() -> None:
     content = [{"type": "text", "text": "see "}, {"type": "json", "value": 1}, {"type": "text", "text": "this"}]
     effect = Reader().take("message.completed", {"message": {"role": "assistant", "content": content}})
     assert isinstance(effect, CompletedMessage)
@@ -214,27 +214,31 @@ def test_a_completed_message_keeps_its_parts_and_reads_as_its_text() -> None:
     assert effect.message["content"] == content
 
 
-def test_a_silent_end_is_told_apart() -> None:
+def test_silent_end_is_recognized() -> None:
     effect = Reader().take("run.completed", {"finish_reason": "silent"})
     assert isinstance(effect, FinalResult)
-    assert effect.ending.silent
-    assert effect.ending.status == "completed"
+    assert effect.termination.silent
+    assert effect.termination.status == "completed"
 
 
-def test_a_failure_keeps_its_code_and_whether_it_may_be_tried_again() -> None:
+def test_failure_keeps_its_code_and_retryable_flag() -> None:
     effect = Reader().take("run.failed", {"code": "puppet.sad", "error": "no strings", "retryable": True})
     assert isinstance(effect, FinalResult)
-    assert (effect.ending.status, effect.ending.code, effect.ending.retryable) == ("failed", "puppet.sad", True)
+    assert (effect.termination.status, effect.termination.code, effect.termination.retryable) == (
+        "failed",
+        "puppet.sad",
+        True,
+    )
 
 
-def test_usage_is_kept_with_the_end() -> None:
+def test_usage_is_kept_with_the_final_result() -> None:
     effect = Reader().take("run.completed", {"usage": {"prompt_tokens": 3, "completion_tokens": 4}})
     assert isinstance(effect, FinalResult)
-    assert effect.ending.usage == {"prompt_tokens": 3, "completion_tokens": 4}
+    assert effect.termination.usage == {"prompt_tokens": 3, "completion_tokens": 4}
 
 
 @given(st.text(max_size=50), st.integers(0, 3))
-def test_a_preview_is_the_beginning_of_a_text_that_is_too_long(text: str, characters: int) -> None:
+def test_preview_is_the_start_of_a_too_long_text(text: str, characters: int) -> None:
     whole = text + "\U0001f600" * (MESSAGE_TEXT_BYTES // 4 + characters)
     shown, cut = truncate_message(whole)
     assert whole.startswith(shown)
@@ -242,5 +246,5 @@ def test_a_preview_is_the_beginning_of_a_text_that_is_too_long(text: str, charac
     assert cut == (len(whole.encode()) > MESSAGE_TEXT_BYTES)
 
 
-def test_a_text_within_the_limit_is_shown_whole() -> None:
+def test_text_within_the_limit_is_unchanged() -> None:
     assert truncate_message("x" * MESSAGE_TEXT_BYTES) == ("x" * MESSAGE_TEXT_BYTES, False)

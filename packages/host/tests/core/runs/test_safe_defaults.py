@@ -1,4 +1,4 @@
-"""What keeps a bot from being a nuisance: bots are not answered, loops end, and failures are told with tact."""
+"""Protection against loops and floods: bots are not answered, rates are limited, and notices are rare."""
 
 import asyncio
 from dataclasses import replace
@@ -19,7 +19,7 @@ GROUP = {"chat_type": "group", "chat_id": "g"}
 MENTION = {**GROUP, "mentions_bot": True}
 
 
-async def said(world: World, by: Participant = ANN, **fields: Any) -> tuple[str, str]:
+async def send_event(world: World, by: Participant = ANN, **fields: Any) -> tuple[str, str]:
     event = message("hi", surface="platform", **{"data": PRIVATE, **fields})
     accepted = await world.core.gateway.ingest(replace(event, actor=by))
     await world.rest()
@@ -31,29 +31,29 @@ def notices(world: World) -> list[str]:
     return [row["target"] for row in world.rows(OUTBOX) if row["kind"] == "notice"]
 
 
-def told(world: World) -> list[str]:
+def notice_texts(world: World) -> list[str]:
     return [loads(row["payload"])["message"]["content"] for row in world.rows(OUTBOX) if row["kind"] == "notice"]
 
 
-async def test_a_sender_in_a_group_begins_so_many_runs_in_a_minute_and_is_told_once() -> None:
+async def test_sender_in_a_group_is_limited_per_minute_with_one_notice() -> None:
     world = await World.open(echo=True, runs_per_sender=3)
-    outcomes = [(await said(world, data=MENTION))[0] for _ in range(6)]
+    outcomes = [(await send_event(world, data=MENTION))[0] for _ in range(6)]
     assert outcomes == ["answered"] * 3 + ["limited"] * 3
-    assert told(world) == ["You have sent a lot at once. Please wait a minute."]
+    assert notice_texts(world) == ["You have sent a lot at once. Please wait a minute."]
     await asyncio.sleep(61)
-    assert (await said(world, data=MENTION))[0] == "answered"
+    assert (await send_event(world, data=MENTION))[0] == "answered"
 
 
-async def test_a_busy_group_of_people_is_answered_up_to_the_groups_own_limit() -> None:
+async def test_group_is_limited_per_minute_with_one_notice() -> None:
     world = await World.open(echo=True, runs_per_sender=3, runs_per_group=10)
     people = [Participant("user", f"person{number}") for number in range(12)]
-    outcomes = [await said(world, data=MENTION, by=person) for person in people]
+    outcomes = [await send_event(world, data=MENTION, by=person) for person in people]
     assert [outcome for outcome, _ in outcomes] == ["answered"] * 10 + ["limited"] * 2
     assert outcomes[-1][1] == "the group has had its runs of this minute (runs.per_conversation_per_minute)"
-    assert told(world) == ["This group has sent a lot at once. Please wait a minute."]
+    assert notice_texts(world) == ["This group has sent a lot at once. Please wait a minute."]
 
 
-async def test_people_are_told_in_their_own_language_and_otherwise_in_that_of_the_workspace() -> None:
+async def test_notice_is_in_the_language_of_the_user_or_workspace() -> None:
     world = await World.open(echo=True, runs_per_sender=1, language="zh-Hans")
     english = Participant("user", "ann", data={"locale": "en_GB"})
     for chat, actor in (
@@ -62,29 +62,32 @@ async def test_people_are_told_in_their_own_language_and_otherwise_in_that_of_th
         ("two", Participant("user", "li")),
         ("two", Participant("user", "li")),
     ):
-        await said(world, data=MENTION, chat=chat, by=actor)
-    assert told(world) == ["You have sent a lot at once. Please wait a minute.", "你发送得太频繁，请稍等一分钟。"]
+        await send_event(world, data=MENTION, chat=chat, by=actor)
+    assert notice_texts(world) == [
+        "You have sent a lot at once. Please wait a minute.",
+        "你发送得太频繁，请稍等一分钟。",
+    ]
 
 
-async def test_who_writes_to_the_bot_alone_may_write_as_fast_as_they_like() -> None:
+async def test_private_chat_has_no_short_term_limit() -> None:
     world = await World.open(echo=True, runs_per_sender=1)
-    assert [(await said(world))[0] for _ in range(30)] == ["answered"] * 30
+    assert [(await send_event(world))[0] for _ in range(30)] == ["answered"] * 30
 
 
-async def test_a_private_chat_that_goes_on_so_for_ten_minutes_is_limited_and_told_once() -> None:
+async def test_private_chat_is_limited_after_ten_minutes_with_one_notice() -> None:
     world = await World.open(echo=True, runs_per_sender=3)
     outcomes = []
     for _ in range(13 * 6):
-        outcomes.append((await said(world))[0])
+        outcomes.append((await send_event(world))[0])
         await asyncio.sleep(10)
     assert set(outcomes[: 10 * 6]) == {"answered"}
     assert outcomes[-6:].count("answered") <= 3
     assert len(notices(world)) == 1
 
 
-async def test_another_group_has_a_count_of_its_own_and_the_hosts_own_surfaces_have_none() -> None:
+async def test_each_group_has_its_own_count_and_the_web_chat_none() -> None:
     world = await World.open(echo=True, runs_per_sender=1)
-    outcomes = [(await said(world, chat=chat, data=MENTION))[0] for chat in ("one", "two", "one")]
+    outcomes = [(await send_event(world, chat=chat, data=MENTION))[0] for chat in ("one", "two", "one")]
     assert outcomes == ["answered", "answered", "limited"]
     for _ in range(3):
         await world.say("hi")
@@ -92,7 +95,7 @@ async def test_another_group_has_a_count_of_its_own_and_the_hosts_own_surfaces_h
     assert [row["outcome"] for row in world.rows(OUTCOMES)][-3:] == ["answered"] * 3
 
 
-async def test_what_a_bot_writes_is_not_answered_and_the_outcome_says_why() -> None:
+async def test_message_of_a_bot_is_dropped_with_its_reason() -> None:
     world = await World.open(echo=True)
     event = replace(message(surface="platform", data=PRIVATE), actor=Participant("user", "b", "", {"is_bot": True}))
     accepted = await world.core.gateway.ingest(event)
@@ -103,36 +106,36 @@ async def test_what_a_bot_writes_is_not_answered_and_the_outcome_says_why() -> N
     assert world.rows(RUNS) == []
 
 
-async def failing(**ports: Any) -> World:
-    """Nobody can answer: the agent is disabled."""
+async def open_disabled(**ports: Any) -> World:
+    """Opens a world whose agent is disabled."""
     return await World.open(make_agent(enabled=False), **ports)
 
 
-async def test_a_failure_is_told_once_per_conversation_in_ten_minutes() -> None:
-    world = await failing()
+async def test_failure_notice_is_sent_once_per_conversation_in_ten_minutes() -> None:
+    world = await open_disabled()
     for _ in range(3):
-        await said(world)
-    await said(world, chat="other")
+        await send_event(world)
+    await send_event(world, chat="other")
     assert len(notices(world)) == 2
-    noted = [row["data"] for row in world.rows(TRAIL, step="notice")]
-    silent = [each for each in noted if "Nothing was said" in each]
+    trail_notes = [row["data"] for row in world.rows(TRAIL, step="notice")]
+    silent = [each for each in trail_notes if "Nothing was said" in each]
     assert len(silent) == 2
     assert "less than 10 minutes ago" in silent[0]
     await asyncio.sleep(601)
-    await said(world)
+    await send_event(world)
     assert len(notices(world)) == 3
 
 
-async def test_a_notice_that_could_not_be_written_is_told_when_it_can() -> None:
-    world = await failing()
+async def test_notice_is_sent_after_a_failed_commit() -> None:
+    world = await open_disabled()
     world.journal.broken["event.settle"] = 1
-    await said(world)
+    await send_event(world)
     await world.rest()
     assert len(notices(world)) == 1
 
 
 @pytest.mark.parametrize(
-    ("event_type", "data", "told"),
+    ("event_type", "data", "notified"),
     [
         ("message.received", PRIVATE, True),
         ("message.received", MENTION, True),
@@ -140,18 +143,20 @@ async def test_a_notice_that_could_not_be_written_is_told_when_it_can() -> None:
         ("message.reaction", GROUP, False),
     ],
 )
-async def test_only_who_addressed_the_bot_is_told(event_type: str, data: dict[str, Any], told: bool) -> None:
-    world = await failing()
-    await said(world, event_type=event_type, data=data)
-    assert bool(notices(world)) == told
+async def test_only_users_who_addressed_the_bot_are_notified(
+    event_type: str, data: dict[str, Any], notified: bool
+) -> None:
+    world = await open_disabled()
+    await send_event(world, event_type=event_type, data=data)
+    assert bool(notices(world)) == notified
     items = [row["item_type"] for row in world.rows(TRANSCRIPT)]
-    assert ("notice" in items) == told
-    if not told:
+    assert ("notice" in items) == notified
+    if not notified:
         assert "nobody had addressed the bot" in world.rows(TRAIL, step="notice")[0]["data"]
 
 
-async def test_who_asks_on_the_hosts_own_surfaces_is_told_every_time() -> None:
-    world = await failing()
+async def test_web_chat_users_are_notified_every_time() -> None:
+    world = await open_disabled()
     for _ in range(3):
         await world.say("hi")
     await world.rest()
@@ -172,80 +177,85 @@ def in_chat(conversation_id: str, chat_type: str = "group", actor: Participant =
     return RecordedEvent(1, conversation_id, 0, envelope)
 
 
-async def admitted(cap: LoopGuard, event: RecordedEvent, per_minute: int, minutes: float) -> list[bool]:
-    """What became of so many messages a minute."""
+async def admit_messages(guard: LoopGuard, event: RecordedEvent, per_minute: int, minutes: float) -> list[bool]:
+    """Returns which messages were admitted at this rate."""
     answers = []
     for _ in range(round(per_minute * minutes)):
-        answers.append(not cap.try_acquire(event))
+        answers.append(not guard.try_acquire(event))
         await asyncio.sleep(60 / per_minute)
     return answers
 
 
-async def test_a_person_may_write_to_the_bot_alone_as_fast_as_they_like() -> None:
-    cap = LoopGuard(20, 120, LoopClock())
-    assert all(await admitted(cap, in_chat("c", "private"), per_minute=6000, minutes=0.5))
+async def test_guard_admits_bursts_in_private_chats() -> None:
+    guard = LoopGuard(20, 120, LoopClock())
+    assert all(await admit_messages(guard, in_chat("c", "private"), per_minute=6000, minutes=0.5))
     await asyncio.sleep(60)
-    assert all(await admitted(cap, in_chat("c", "private"), per_minute=60, minutes=9))
+    assert all(await admit_messages(guard, in_chat("c", "private"), per_minute=60, minutes=9))
 
 
-async def test_two_bots_that_nobody_marked_are_stopped_in_private_after_ten_minutes() -> None:
-    cap = LoopGuard(20, 120, LoopClock())
-    answers = await admitted(cap, in_chat("c", "private"), per_minute=30, minutes=40)
+async def test_guard_limits_a_private_loop_after_ten_minutes() -> None:
+    guard = LoopGuard(20, 120, LoopClock())
+    answers = await admit_messages(guard, in_chat("c", "private"), per_minute=30, minutes=40)
     first = answers.index(False)
     assert 10 <= first / 30 <= 12
     for minute in range(12, 40):
         assert sum(answers[minute * 30 : (minute + 1) * 30]) <= 20
 
 
-async def test_a_private_chat_that_was_stopped_is_free_again_when_it_was_quiet_for_an_hour() -> None:
-    cap = LoopGuard(20, 120, LoopClock())
+async def test_guard_frees_a_private_chat_after_a_quiet_hour() -> None:
+    guard = LoopGuard(20, 120, LoopClock())
     event = in_chat("c", "private")
-    await admitted(cap, event, per_minute=30, minutes=12)
+    await admit_messages(guard, event, per_minute=30, minutes=12)
     await asyncio.sleep(600)
-    assert not all(await admitted(cap, event, per_minute=30, minutes=2)), (
-        "a pause of ten minutes is what a bot makes too"
+    assert not all(await admit_messages(guard, event, per_minute=30, minutes=2)), (
+        "a pause of ten minutes does not free the chat"
     )
     await asyncio.sleep(3600)
-    assert all(await admitted(cap, event, per_minute=30, minutes=2))
+    assert all(await admit_messages(guard, event, per_minute=30, minutes=2))
 
 
-async def test_who_now_and_then_writes_much_in_a_minute_is_never_stopped() -> None:
-    cap = LoopGuard(20, 120, LoopClock())
+async def test_guard_admits_occasional_bursts() -> None:
+    guard = LoopGuard(20, 120, LoopClock())
     for _ in range(60):
-        assert all(await admitted(cap, in_chat("c", "private"), per_minute=40, minutes=1))
+        assert all(await admit_messages(guard, in_chat("c", "private"), per_minute=40, minutes=1))
         await asyncio.sleep(60)
 
 
-async def test_conversations_that_went_quiet_are_not_remembered() -> None:
-    cap = LoopGuard(1, 1, LoopClock())
+async def test_guard_forgets_quiet_conversations() -> None:
+    guard = LoopGuard(1, 1, LoopClock())
     for number in range(1000):
-        cap.try_acquire(in_chat(f"c{number}"))
+        guard.try_acquire(in_chat(f"c{number}"))
     await asyncio.sleep(61)
-    assert not cap.try_acquire(in_chat("c1"))
-    cap.try_acquire(in_chat("new"))
-    assert len(cap._talks) < 10
+    assert not guard.try_acquire(in_chat("c1"))
+    guard.try_acquire(in_chat("new"))
+    assert len(guard._rates) < 10
 
 
-async def test_accounts_that_are_refused_again_and_again_share_one_limit_as_bots_do() -> None:
-    cap = LoopGuard(5, 1000, LoopClock())
+async def test_repeatedly_refused_accounts_share_one_limit() -> None:
+    guard = LoopGuard(5, 1000, LoopClock())
     pair = [in_chat("c", actor=Participant("user", name)) for name in ("one", "two")]
     shares = []
     for _ in range(8):
-        shares.append(sum(not cap.try_acquire(event) for _ in range(10) for event in pair))
+        shares.append(sum(not guard.try_acquire(event) for _ in range(10) for event in pair))
         await asyncio.sleep(61)
     assert shares[0] == 10
     assert shares[-1] == 5
-    assert cap.exceeded_limit(in_chat("c", actor=Participant("user", "ann"))) == ""
+    assert guard.exceeded_limit(in_chat("c", actor=Participant("user", "ann"))) == ""
 
 
-async def test_accounts_that_are_marked_as_bots_share_one_limit_from_the_start() -> None:
-    cap = LoopGuard(5, 1000, LoopClock())
+async def test_accounts_marked_as_bots_share_one_limit() -> None:
+    guard = LoopGuard(5, 1000, LoopClock())
     bots = [in_chat("c", actor=Participant("user", f"bot{number}", data={"is_bot": True})) for number in range(7)]
-    assert [cap.try_acquire(event) for event in bots] == [""] * 5 + ["bots"] * 2
+    assert [guard.try_acquire(event) for event in bots] == [""] * 5 + ["bots"] * 2
 
 
-async def test_a_limit_of_0_is_none() -> None:
-    cap = LoopGuard(0, 3, LoopClock())
-    assert [cap.try_acquire(in_chat("c", actor=Participant("user", "ann"))) for _ in range(4)] == ["", "", "", "group"]
-    cap.set_limits(0, 0)
-    assert [cap.try_acquire(in_chat("c")) for _ in range(4)] == [""] * 4
+async def test_limit_of_zero_means_unlimited() -> None:
+    guard = LoopGuard(0, 3, LoopClock())
+    assert [guard.try_acquire(in_chat("c", actor=Participant("user", "ann"))) for _ in range(4)] == [
+        "",
+        "",
+        "",
+        "group",
+    ]
+    guard.set_limits(0, 0)
+    assert [guard.try_acquire(in_chat("c")) for _ in range(4)] == [""] * 4

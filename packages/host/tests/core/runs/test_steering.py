@@ -1,4 +1,4 @@
-"""Messages that join a run in progress: who may, what is kept, and who still owes them when it ends."""
+"""Steering: messages that join an active run, and their handling when it ends."""
 
 import logging
 from dataclasses import replace
@@ -24,7 +24,7 @@ async def active(agent: Agent | None = None, **fields: object) -> tuple[World, P
     return world, await world.plugins.next_run()
 
 
-async def pulled(world: World, run: PuppetRun, **arguments: object) -> list[str]:
+async def pull_texts(world: World, run: PuppetRun, **arguments: object) -> list[str]:
     answer = await world.call(run, "steering_pull", **arguments)
     return [item["input"]["text"] for item in answer["items"]]
 
@@ -33,12 +33,12 @@ def states(world: World) -> list[str]:
     return [row["state"] for row in world.rows(INBOX)]
 
 
-async def test_a_further_message_of_the_same_person_joins_the_run() -> None:
+async def test_message_of_the_same_user_joins_the_run() -> None:
     world, run = await active()
     await world.say("second")
     await settle()
     assert states(world) == ["running", "claimed"]
-    assert await pulled(world, run) == ["second"]
+    assert await pull_texts(world, run) == ["second"]
     assert states(world) == ["running", "injected"]
     run.answer("both")
     await world.rest()
@@ -46,11 +46,11 @@ async def test_a_further_message_of_the_same_person_joins_the_run() -> None:
     assert len(world.plugins.runs) == 1
 
 
-async def test_the_ledger_tells_who_was_claimed_and_injected() -> None:
+async def test_ledger_records_claimed_and_injected_messages() -> None:
     world, run = await active()
     await world.say("second", event_id="second")
     await settle()
-    await pulled(world, run)
+    await pull_texts(world, run)
     queued, injected = world.facts(run.run_id)
     assert queued[0] == "steering.queued"
     assert queued[1]["source_event_id"] == "second"
@@ -61,18 +61,18 @@ async def test_the_ledger_tells_who_was_claimed_and_injected() -> None:
     await world.rest()
 
 
-async def test_a_message_of_somebody_else_waits_for_its_own_run() -> None:
+async def test_message_of_another_user_waits_for_its_own_run() -> None:
     world, run = await active(surface="platform")
     await world.say("second", surface="platform", actor="bob")
     await settle()
     assert states(world) == ["running", "owed"]
-    assert await pulled(world, run) == []
+    assert await pull_texts(world, run) == []
     run.answer("for ann")
     (await world.plugins.next_run()).answer("for bob")
     await world.rest()
 
 
-async def test_somebody_of_another_kind_with_the_same_id_is_somebody_else() -> None:
+async def test_actor_of_another_type_with_the_same_id_is_another_actor() -> None:
     world, run = await active(surface="platform")
     await world.core.gateway.ingest(replace(message("second", surface="platform"), actor=Participant("bot", "ann")))
     await settle()
@@ -82,7 +82,7 @@ async def test_somebody_of_another_kind_with_the_same_id_is_somebody_else() -> N
     await world.rest()
 
 
-async def test_a_message_for_another_agent_waits_for_its_own_run() -> None:
+async def test_message_for_another_agent_waits_for_its_own_run() -> None:
     world, run = await active(surface="platform")
     await world.core.agents.add(make_agent("other"))
     await world.core.routes.replace("bot", [Route("*", "agent", {"agent_id": "other"})])
@@ -94,7 +94,7 @@ async def test_a_message_for_another_agent_waits_for_its_own_run() -> None:
     await world.rest()
 
 
-async def test_a_runner_that_can_not_be_steered_is_not() -> None:
+async def test_runner_without_steering_gets_no_messages() -> None:
     world = await World.open()
     manifest = {**DISCOVERY["manifest"], "capabilities": {"streaming": True}}
     world.core.registry.replace_plugin(PLUGIN, "2", [{**DISCOVERY, "manifest": manifest}])
@@ -108,19 +108,19 @@ async def test_a_runner_that_can_not_be_steered_is_not() -> None:
     await world.rest()
 
 
-async def test_when_the_queue_is_full_the_message_takes_the_ordinary_path() -> None:
+async def test_message_waits_if_the_steering_queue_is_full() -> None:
     world, run = await active()
     for number in range(STEERING_QUEUE + 2):
         await world.say(f"more {number}")
     await settle(3000)
     assert states(world).count("claimed") == STEERING_QUEUE
     assert states(world).count("owed") == 2
-    assert len(await pulled(world, run)) == STEERING_QUEUE
+    assert len(await pull_texts(world, run)) == STEERING_QUEUE
     world.plugins.echo = True
     run.answer("much")
     await world.rest()
-    own = [each.context["input"]["text"] for each in world.plugins.runs]
-    assert own == ["first", f"more {STEERING_QUEUE}", f"more {STEERING_QUEUE + 1}"]
+    texts = [each.context["input"]["text"] for each in world.plugins.runs]
+    assert texts == ["first", f"more {STEERING_QUEUE}", f"more {STEERING_QUEUE + 1}"]
 
 
 @pytest.mark.parametrize(
@@ -128,20 +128,18 @@ async def test_when_the_queue_is_full_the_message_takes_the_ordinary_path() -> N
     [({"mode": "one-at-a-time"}, ["b"]), ({"limit": 2}, ["b", "c"]), ({}, ["b", "c", "d"])],
     ids=["one at a time", "limit", "all"],
 )
-async def test_a_runner_pulls_as_many_as_it_asks_for_and_the_rest_stays(
-    arguments: dict[str, object], first: list[str]
-) -> None:
+async def test_runner_pulls_as_many_messages_as_it_requests(arguments: dict[str, object], first: list[str]) -> None:
     world, run = await active()
     for text in ("b", "c", "d"):
         await world.say(text)
     await settle(200)
-    assert await pulled(world, run, **arguments) == first
-    assert first + await pulled(world, run) == ["b", "c", "d"]
+    assert await pull_texts(world, run, **arguments) == first
+    assert first + await pull_texts(world, run) == ["b", "c", "d"]
     run.answer("all")
     await world.rest()
 
 
-async def test_what_was_claimed_and_never_pulled_is_dropped_visibly_and_answered_in_order() -> None:
+async def test_unpulled_messages_are_dropped_from_the_run_and_answered_in_order() -> None:
     world, run = await active()
     await world.say("second", event_id="second")
     await world.say("third", event_id="third")
@@ -156,11 +154,11 @@ async def test_what_was_claimed_and_never_pulled_is_dropped_visibly_and_answered
     assert [row["outcome"] for row in world.rows(OUTCOMES)] == ["answered"] * 3
 
 
-async def test_a_failing_run_owes_again_what_it_had_taken_in() -> None:
+async def test_pulled_messages_of_a_failed_run_are_answered_again() -> None:
     world, run = await active()
     await world.say("second")
     await settle()
-    await pulled(world, run)
+    await pull_texts(world, run)
     run.send(run.failed())
     again = await world.plugins.next_run()
     assert again.context["input"]["text"] == "second"
@@ -169,11 +167,11 @@ async def test_a_failing_run_owes_again_what_it_had_taken_in() -> None:
     assert [row["outcome"] for row in world.rows(OUTCOMES)] == ["failed", "answered"]
 
 
-async def test_a_crashed_run_is_tried_anew_before_what_it_had_taken_in() -> None:
+async def test_crashed_run_is_retried_before_its_pulled_messages() -> None:
     world, run = await active()
     await world.say("second")
     await settle()
-    await pulled(world, run)
+    await pull_texts(world, run)
     run.crash()
     again = await world.plugins.next_run()
     assert again.context["input"]["text"] == "first"
@@ -185,11 +183,11 @@ async def test_a_crashed_run_is_tried_anew_before_what_it_had_taken_in() -> None
     assert [row["outcome"] for row in world.rows(OUTCOMES)] == ["answered", "answered"]
 
 
-async def test_a_users_own_cancel_ends_what_was_absorbed_and_says_so() -> None:
+async def test_cancelling_a_run_cancels_its_pulled_messages_with_a_notice() -> None:
     world, run = await active()
     await world.say("second")
     await settle()
-    await pulled(world, run)
+    await pull_texts(world, run)
     session = world.core.sessions.get(run.run_id)
     assert session is not None
     session.stop(CANCELLED)
@@ -201,7 +199,7 @@ async def test_a_users_own_cancel_ends_what_was_absorbed_and_says_so() -> None:
     assert len(world.plugins.runs) == 1
 
 
-async def test_a_users_cancel_leaves_what_was_not_yet_pulled_to_its_own_run() -> None:
+async def test_cancelling_a_run_leaves_unpulled_messages_to_their_own_run() -> None:
     world, run = await active()
     await world.say("second")
     await settle()
@@ -216,7 +214,7 @@ async def test_a_users_cancel_leaves_what_was_not_yet_pulled_to_its_own_run() ->
     assert [row["kind"] for row in world.rows(OUTBOX)] == ["message"]
 
 
-async def test_a_message_is_in_the_transcript_once_whatever_became_of_its_claim() -> None:
+async def test_steered_message_is_in_the_transcript_once() -> None:
     world, run = await active()
     await world.say("second")
     await settle()
@@ -227,7 +225,7 @@ async def test_a_message_is_in_the_transcript_once_whatever_became_of_its_claim(
     assert sorted(users) == ["first", "second"]
 
 
-async def test_a_claim_that_can_not_be_written_takes_the_ordinary_path() -> None:
+async def test_message_waits_if_its_claim_cannot_be_written() -> None:
     world, run = await active()
     world.journal.broken["steering.claim"] = 1
     await world.say("second")
@@ -239,7 +237,7 @@ async def test_a_claim_that_can_not_be_written_takes_the_ordinary_path() -> None
     assert [row["outcome"] for row in world.rows(OUTCOMES)] == ["answered", "answered"]
 
 
-async def test_a_run_that_is_over_pulls_nothing() -> None:
+async def test_ended_run_pulls_nothing() -> None:
     world, run = await active()
     await world.say("second")
     await settle()
@@ -247,22 +245,20 @@ async def test_a_run_that_is_over_pulls_nothing() -> None:
     assert session is not None
     session.stop(CANCELLED)
     with pytest.raises(Exception, match="being ended"):
-        await pulled(world, run)
+        await pull_texts(world, run)
     (await world.plugins.next_run()).answer("two")
     await world.rest()
 
 
 @pytest.mark.parametrize("unit", ["steering.claim", "steering.pull"])
-async def test_a_message_is_answered_though_nobody_knows_whether_the_run_had_taken_it(
-    unit: str, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_message_with_uncertain_claim_is_answered(unit: str, caplog: pytest.LogCaptureFixture) -> None:
     world, run = await active(surface="platform")
     world.journal.unsure[unit] = 1
     await world.say("second", surface="platform")
     await settle()
     if unit == "steering.pull":
         with pytest.raises(CallRejected):
-            await pulled(world, run)
+            await pull_texts(world, run)
     with caplog.at_level(logging.CRITICAL):
         run.answer("one")
         (await world.plugins.next_run()).answer("two")

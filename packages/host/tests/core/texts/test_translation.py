@@ -47,27 +47,27 @@ values = st.text(st.characters(whitelist_categories=("Lu", "Ll", "Nd")), min_siz
         ),
     ],
 )
-def test_a_sentence_is_translated_with_the_sentences_inside_it(english: str, chinese: str) -> None:
+def test_sentence_is_translated_with_nested_sentences(english: str, chinese: str) -> None:
     assert translate(english, CHINESE) == chinese
 
 
-def test_names_in_quotation_marks_are_never_translated() -> None:
+def test_quoted_names_are_not_translated() -> None:
     assert translate("there is no tool 'it was stopped'", CHINESE) == "工具“it was stopped”不存在"
 
 
 @pytest.mark.parametrize("text", ["", "hello", "What a person wrote, and more: this; and that.", "你好，世界"])
-def test_text_that_is_not_of_the_host_stays_as_it_is(text: str) -> None:
+def test_text_of_others_is_unchanged(text: str) -> None:
     assert translate(text, CHINESE) == text
 
 
 @pytest.mark.parametrize("language", ["en", "de", ""])
-def test_readers_of_english_and_of_unknown_languages_get_the_sentence_itself(language: str) -> None:
+def test_english_and_unknown_languages_get_the_original(language: str) -> None:
     assert translate("this session is over; log in again", language) == "this session is over; log in again"
 
 
 @given(st.data())
 @settings(deadline=None, max_examples=300)
-def test_every_template_gives_back_the_values_that_it_was_filled_with(data: st.DataObject) -> None:
+def test_template_returns_its_values(data: st.DataObject) -> None:
     source = parse(data.draw(st.sampled_from(sorted(sentences(CHINESE)))))
     filled = {name: data.draw(values) for name in source.names}
     text = "".join(
@@ -84,18 +84,18 @@ def test_every_template_gives_back_the_values_that_it_was_filled_with(data: st.D
 
 @given(st.data())
 @settings(deadline=None, max_examples=300)
-def test_a_value_between_quotation_marks_reaches_the_reader_unchanged(data: st.DataObject) -> None:
+def test_quoted_value_is_unchanged(data: st.DataObject) -> None:
     quoted = sorted(english for english in sentences(CHINESE) if "'{}'" in english and english.count("{") == 1)
     value = data.draw(values)
 
-    told = translate(data.draw(st.sampled_from(quoted)).replace("{}", value), CHINESE)
+    translated = translate(data.draw(st.sampled_from(quoted)).replace("{}", value), CHINESE)
 
-    assert value in told
+    assert value in translated
 
 
 @given(st.text(max_size=2 * MAX_CHARACTERS))
 @settings(deadline=None)
-def test_no_text_fails(text: str) -> None:
+def test_no_input_raises(text: str) -> None:
     assert isinstance(translate(text, CHINESE), str)
 
 
@@ -112,15 +112,15 @@ def test_no_text_fails(text: str) -> None:
         "no route takes x, after ",
     ],
 )
-def test_a_long_text_full_of_punctuation_takes_no_long_time(piece: str) -> None:
+def test_long_text_with_punctuation_is_translated_fast(piece: str) -> None:
     translate("warm", CHINESE)
-    begun = time.process_time()
+    started = time.process_time()
     translate((piece * MAX_CHARACTERS)[:MAX_CHARACTERS], CHINESE)
 
-    assert time.process_time() - begun < MAX_SECONDS
+    assert time.process_time() - started < MAX_SECONDS
 
 
-def test_translations_use_the_values_of_their_template_and_leave_out_only_plural_endings() -> None:
+def test_translations_use_all_values_except_plural_endings() -> None:
     for english, chinese in sentences(CHINESE).items():
         source, target = parse(english), parse(chinese)
         endings = {name for name, before in zip(source.names, source.literals, strict=False) if before[-4:].isalpha()}

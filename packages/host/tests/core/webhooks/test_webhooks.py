@@ -1,4 +1,4 @@
-"""Webhooks: signed, owed until they are taken or refused, and their answers do what the route allows and no more."""
+"""Webhooks: signed, sent until accepted or refused, and limited to the response actions of the route."""
 
 import asyncio
 from collections import deque
@@ -12,7 +12,7 @@ from parlour.core.encoding import dumps, loads
 from parlour.core.model.event import Participant
 from parlour.core.model.webhook_signing import signature
 from parlour.core.secrets import SecretUnreadable
-from parlour.core.store.tables import EVENTS, INBOX, OUTBOX, OUTCOMES, TRAIL, WEBHOOK_CALLS
+from parlour.core.store.tables import EVENTS, INBOX, OUTBOX, OUTCOMES, TRAIL
 from parlour.core.webhooks.client import MAX_RESPONSE_BYTES, Unreachable, WebhookHttpRequest, WebhookHttpResponse
 from parlour.core.webhooks.outbound import CONCURRENCY_PER_BOT
 
@@ -40,7 +40,7 @@ class Box:
 
 
 class Receiver:
-    """The other side: gives one prepared answer after the other, then takes everything."""
+    """A webhook receiver that returns prepared responses, then accepts everything."""
 
     def __init__(self) -> None:
         self.prepared: deque[WebhookHttpResponse | Exception] = deque()
@@ -62,15 +62,15 @@ class Receiver:
         return [round(later - earlier) for earlier, later in pairwise(times)]
 
 
-async def opened(receiver: Receiver, **config: Any) -> World:
+async def open_world(receiver: Receiver, **config: Any) -> World:
     world = await World.open(hook_sender=receiver, secrets=Box())
     await world.core.routes.replace("bot", [Route("*", "webhook", {**CONFIG, **config}, description="hook")])
     return world
 
 
-async def said(world: World, **fields: Any) -> int:
+async def send_event(world: World, **fields: Any) -> int:
     accepted = await world.say("hi", surface="platform", **fields)
-    await until(lambda: not len(world.core.webhooks) and not len(world.core.lanes))
+    await until(lambda: not len(world.core.jobs) and not len(world.core.lanes))
     return accepted.seq
 
 
@@ -79,20 +79,20 @@ def trail(world: World, seq: int) -> str:
     return str(loads(note["data"])["text"])
 
 
-def answering(*actions: Any) -> WebhookHttpResponse:
+def response_with(*actions: Any) -> WebhookHttpResponse:
     return WebhookHttpResponse(200, dumps({"actions": actions}).encode())
 
 
-def test_the_signature_is_that_of_the_standards_own_example() -> None:
+def test_signature_matches_the_example_of_the_standard() -> None:
     body = b'{"event_type":"ping","data":{"success":true}}'
     signed = signature("whsec_plJ3nmyCDGBKInavdOK15jsl", "msg_loFOjxBNrRLzqYUf", 1731705121, body)
     assert signed == "v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0="
 
 
-async def test_an_event_is_sent_once_signed_with_its_bot_and_settled() -> None:
+async def test_event_is_sent_signed_once_and_settled() -> None:
     receiver = Receiver()
-    world = await opened(receiver)
-    seq = await said(world, event_id="e1", data={"chat_type": "private", "chat_id": "ann"})
+    world = await open_world(receiver)
+    seq = await send_event(world, event_id="e1", data={"chat_type": "private", "chat_id": "ann"})
     [(_, request)] = receiver.requests
     body = loads(request.body)
     assert (request.method, request.url) == ("POST", "https://hooks.example/in")
@@ -107,26 +107,26 @@ async def test_an_event_is_sent_once_signed_with_its_bot_and_settled() -> None:
     expected = signature("whsec_plJ3nmyCDGBKInavdOK15jsl", headers["webhook-id"], seconds, request.body)
     assert headers["webhook-signature"] == expected
     assert world.rows(OUTCOMES, event_seq=seq)[0]["outcome"] == "handed"
-    assert world.rows(WEBHOOK_CALLS) == world.rows(INBOX) == []
+    assert world.open_jobs() == world.rows(INBOX) == []
     assert trail(world, seq) == "The webhook took it."
 
 
-async def test_the_conversation_does_not_wait_for_the_other_side() -> None:
+async def test_conversation_does_not_wait_for_the_receiver() -> None:
     receiver = Receiver()
     receiver.hold = asyncio.Event()
-    world = await opened(receiver)
+    world = await open_world(receiver)
     for number in range(3):
         await world.say("hi", surface="platform", event_id=f"e{number}")
     await until(lambda: len(receiver.requests) == 3)
     assert world.rows(INBOX) == []
     receiver.hold.set()
-    await until(lambda: not len(world.core.webhooks))
+    await until(lambda: not len(world.core.jobs))
 
 
-async def test_an_address_that_does_not_answer_holds_up_no_other_bot() -> None:
+async def test_unresponsive_receiver_does_not_block_other_bots() -> None:
     receiver = Receiver()
     receiver.hold = asyncio.Event()
-    world = await opened(receiver)
+    world = await open_world(receiver)
     await world.core.routes.replace("other", [Route("*", "webhook", CONFIG)])
     for number in range(100):
         await world.say("hi", surface="platform", chat=f"chat {number}")
@@ -134,46 +134,46 @@ async def test_an_address_that_does_not_answer_holds_up_no_other_bot() -> None:
     await world.say("hi", surface="platform", bot_id="other")
     await until(lambda: len(receiver.requests) == CONCURRENCY_PER_BOT + 1)
     receiver.hold.set()
-    await until(lambda: not len(world.core.webhooks))
+    await until(lambda: not len(world.core.jobs))
     assert len(receiver.requests) == 101
 
 
-async def test_what_is_not_taken_is_tried_again_with_growing_pauses_under_the_same_id() -> None:
+async def test_failed_call_is_retried_with_growing_delays_and_the_same_id() -> None:
     receiver = Receiver()
     receiver.prepared.extend(
         [WebhookHttpResponse(500, b""), Unreachable("it could not be reached"), WebhookHttpResponse(429, b"", 42)]
     )
-    world = await opened(receiver)
-    seq = await said(world)
+    world = await open_world(receiver)
+    seq = await send_event(world)
     assert receiver.pauses == [5, 10, 42]
     assert len({request.headers["webhook-id"] for _, request in receiver.requests}) == 1
     assert trail(world, seq) == "The webhook took it after 4 tries."
 
 
-async def test_while_it_is_tried_again_the_trail_says_why_and_when() -> None:
+async def test_trail_names_reason_and_time_of_the_next_retry() -> None:
     receiver = Receiver()
     receiver.prepared.append(WebhookHttpResponse(503, b"", retry_after=90))
-    world = await opened(receiver)
+    world = await open_world(receiver)
     seq = (await world.say("hi", surface="platform")).seq
     await until(lambda: bool(world.rows(TRAIL, event_seq=seq, step="webhook")))
-    told = "The webhook has not taken it yet: it answered 503; it is tried again after 90 s."
-    assert trail(world, seq) == told
-    await until(lambda: not len(world.core.webhooks))
+    expected = "The webhook has not taken it yet: it answered 503; it is tried again after 90 s."
+    assert trail(world, seq) == expected
+    await until(lambda: not len(world.core.jobs))
     assert trail(world, seq) == "The webhook took it after 2 tries."
 
 
-async def test_after_its_tries_it_is_given_up_and_the_trail_says_why() -> None:
+async def test_call_is_given_up_after_its_retries_with_a_reason() -> None:
     receiver = Receiver()
     receiver.prepared.extend([WebhookHttpResponse(503, b"")] * 9)
-    world = await opened(receiver)
-    seq = await said(world)
+    world = await open_world(receiver)
+    seq = await send_event(world)
     assert len(receiver.requests) == 4
     assert trail(world, seq) == "The webhook did not take it after 4 tries: it answered 503."
-    assert world.rows(WEBHOOK_CALLS) == []
+    assert world.open_jobs() == []
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reason"),
     [
         (WebhookHttpResponse(404, b""), "it answered 404"),
         (
@@ -183,52 +183,52 @@ async def test_after_its_tries_it_is_given_up_and_the_trail_says_why() -> None:
         (Unreachable("'localhost' is not a public address", permanent=True), "'localhost' is not a public address"),
     ],
 )
-async def test_a_plain_no_is_not_asked_again(answer: WebhookHttpResponse | Exception, told: str) -> None:
+async def test_permanent_refusal_is_not_retried(answer: WebhookHttpResponse | Exception, reason: str) -> None:
     receiver = Receiver()
     receiver.prepared.append(answer)
-    world = await opened(receiver)
-    seq = await said(world)
+    world = await open_world(receiver)
+    seq = await send_event(world)
     assert len(receiver.requests) == 1
-    assert trail(world, seq) == f"The webhook did not take it: {told}."
+    assert trail(world, seq) == f"The webhook did not take it: {reason}."
 
 
-async def test_what_was_owed_is_sent_after_a_restart_and_tries_go_on_counting() -> None:
+async def test_pending_call_is_sent_after_a_restart_with_its_attempt_count() -> None:
     receiver = Receiver()
     receiver.prepared.extend([WebhookHttpResponse(500, b""), WebhookHttpResponse(500, b"")])
-    world = await opened(receiver)
+    world = await open_world(receiver)
     await world.say("hi", surface="platform")
     await until(lambda: len(receiver.requests) == 2)
     again = await world.restart(hook_sender=receiver, secrets=Box())
-    await until(lambda: not len(again.core.webhooks))
+    await until(lambda: not len(again.core.jobs))
     assert len(receiver.requests) == 3
     assert len({request.headers["webhook-id"] for _, request in receiver.requests}) == 1
-    assert again.rows(WEBHOOK_CALLS) == []
+    assert again.open_jobs() == []
 
 
-async def test_what_stops_the_host_in_the_middle_of_every_try_is_given_up() -> None:
+async def test_call_that_repeatedly_stops_the_host_is_given_up() -> None:
     receiver = Receiver()
     receiver.hold = asyncio.Event()
-    world = await opened(receiver, retry_count=1)
+    world = await open_world(receiver, retry_count=1)
     seq = (await world.say("hi", surface="platform")).seq
     for number in range(1, 5):
         await until(lambda: len(receiver.requests) == number)  # noqa: B023
         world = await world.restart(hook_sender=receiver, secrets=Box())
-    await until(lambda: not len(world.core.webhooks))
+    await until(lambda: not len(world.core.jobs))
     assert len(receiver.requests) == 4
-    told = "The webhook did not take it after 4 tries: the Host stopped in the middle of the last ones."
-    assert trail(world, seq) == told
-    assert world.rows(WEBHOOK_CALLS) == []
+    expected = "The webhook did not take it after 4 tries: the Host stopped in the middle of the last ones."
+    assert trail(world, seq) == expected
+    assert world.open_jobs() == []
 
 
-async def test_a_secret_of_another_key_is_said_so_and_nothing_is_sent() -> None:
-    class Broken(Box):
+async def test_unreadable_secret_sends_nothing() -> None:
+    class UnreadableBox(Box):
         def open(self, sealed: str) -> str:
             raise SecretUnreadable
 
     receiver = Receiver()
-    world = await World.open(hook_sender=receiver, secrets=Broken())
+    world = await World.open(hook_sender=receiver, secrets=UnreadableBox())
     await world.core.routes.replace("bot", [Route("*", "webhook", CONFIG)])
-    seq = await said(world)
+    seq = await send_event(world)
     assert receiver.requests == []
     assert "sealed with another key" in trail(world, seq)
 
@@ -236,11 +236,11 @@ async def test_a_secret_of_another_key_is_said_so_and_nothing_is_sent() -> None:
 REPLY = {"type": "reply", "params": {"text": "from afar"}}
 
 
-async def test_an_answer_replies_where_its_event_came_from_when_the_route_allows_it() -> None:
+async def test_allowed_reply_goes_to_the_chat_of_the_event() -> None:
     receiver = Receiver()
-    receiver.prepared.append(answering(REPLY))
-    world = await opened(receiver, response_actions=True)
-    seq = await said(world, chat="here")
+    receiver.prepared.append(response_with(REPLY))
+    world = await open_world(receiver, response_actions=True)
+    seq = await send_event(world, chat="here")
     await world.rest()
     assert world.surface.texts == ["from afar"]
     assert world.surface.tries[0].address["chat"] == "here"
@@ -248,11 +248,11 @@ async def test_an_answer_replies_where_its_event_came_from_when_the_route_allows
 
 
 @pytest.mark.parametrize("allowed", [False, [], ["send_message"]])
-async def test_an_answer_the_route_does_not_allow_does_nothing(allowed: Any) -> None:
+async def test_disallowed_action_is_ignored(allowed: Any) -> None:
     receiver = Receiver()
-    receiver.prepared.append(answering(REPLY))
-    world = await opened(receiver, response_actions=allowed)
-    seq = await said(world)
+    receiver.prepared.append(response_with(REPLY))
+    world = await open_world(receiver, response_actions=allowed)
+    seq = await send_event(world)
     await world.rest()
     assert world.rows(OUTBOX) == []
     assert ("does not allow" if allowed else "the route's response_actions allow none") in trail(world, seq)
@@ -261,31 +261,31 @@ async def test_an_answer_the_route_does_not_allow_does_nothing(allowed: Any) -> 
 @pytest.mark.parametrize(
     "body", [b"", b" ", b"thank you", b"[1]", b'{"ok": true}', b'{"actions": []}', b"x" * 2_000_000]
 )
-async def test_what_asks_for_nothing_where_nothing_is_allowed_is_no_trouble(body: bytes) -> None:
+async def test_response_without_actions_is_accepted(body: bytes) -> None:
     receiver = Receiver()
     receiver.prepared.append(WebhookHttpResponse(200, body))
-    world = await opened(receiver)
-    assert trail(world, await said(world)) == "The webhook took it."
+    world = await open_world(receiver)
+    assert trail(world, await send_event(world)) == "The webhook took it."
 
 
-async def test_an_answer_that_was_cut_is_said_to_be_too_long() -> None:
+async def test_too_long_response_is_refused() -> None:
     receiver = Receiver()
     receiver.prepared.append(
         WebhookHttpResponse(200, dumps({"actions": [REPLY] * 20, "more": "x" * MAX_RESPONSE_BYTES}).encode())
     )
-    world = await opened(receiver, response_actions=True)
-    seq = await said(world)
+    world = await open_world(receiver, response_actions=True)
+    seq = await send_event(world)
     await world.rest()
     assert world.rows(OUTBOX) == []
     assert "Its answer could not be used: it is longer than 1048576 bytes." in trail(world, seq)
 
 
-async def test_plain_permission_names_no_other_target() -> None:
+async def test_reply_permission_allows_no_other_target() -> None:
     receiver = Receiver()
     other = {"type": "send_message", "params": {"target_type": "group", "target_id": "g", "text": "psst"}}
-    receiver.prepared.append(answering(other, REPLY))
-    world = await opened(receiver, response_actions=True)
-    seq = await said(world)
+    receiver.prepared.append(response_with(other, REPLY))
+    world = await open_world(receiver, response_actions=True)
+    seq = await send_event(world)
     await world.rest()
     assert world.surface.texts == ["from afar"]
     assert "It asked for send_message, which the route does not allow." in trail(world, seq)
@@ -295,18 +295,18 @@ async def test_plain_permission_names_no_other_target() -> None:
     "body",
     [b"not json", b'{"actions": 1}', dumps({"actions": [REPLY] * 21}).encode()],
 )
-async def test_an_answer_that_can_not_be_read_is_said_so_and_nothing_is_half_done(body: bytes) -> None:
+async def test_unreadable_response_has_no_effect(body: bytes) -> None:
     receiver = Receiver()
     receiver.prepared.append(WebhookHttpResponse(200, body))
-    world = await opened(receiver, response_actions=True)
-    seq = await said(world)
+    world = await open_world(receiver, response_actions=True)
+    seq = await send_event(world)
     await world.rest()
     assert world.rows(OUTBOX) == []
     assert "Its answer could not be used" in trail(world, seq)
 
 
 @pytest.mark.parametrize(
-    ("other", "told"),
+    ("other", "expected"),
     [
         ({"type": "kick", "params": {"user_id": "8"}}, "It asked for 'kick', which is none of send_message, reply, "),
         ({"params": {}}, "Its answer could not be used in part: actions.0.type: Field required."),
@@ -314,36 +314,36 @@ async def test_an_answer_that_can_not_be_read_is_said_so_and_nothing_is_half_don
         ("reply", "Its answer could not be used in part: actions.0: it should be an object."),
     ],
 )
-async def test_an_action_that_there_is_not_takes_nothing_from_the_others(other: Any, told: str) -> None:
+async def test_invalid_action_does_not_affect_the_others(other: Any, expected: str) -> None:
     receiver = Receiver()
-    receiver.prepared.append(answering(other, REPLY))
-    world = await opened(receiver, response_actions=True)
-    seq = await said(world)
+    receiver.prepared.append(response_with(other, REPLY))
+    world = await open_world(receiver, response_actions=True)
+    seq = await send_event(world)
     await world.rest()
     assert world.surface.texts == ["from afar"]
-    assert told in trail(world, seq)
+    assert expected in trail(world, seq)
     assert trail(world, seq).endswith("It asked for reply.")
 
 
-async def test_a_reply_and_the_end_of_its_call_are_one_step() -> None:
+async def test_reply_and_end_of_the_call_are_one_unit() -> None:
     receiver = Receiver()
-    receiver.prepared.append(answering(REPLY))
-    world = await opened(receiver, response_actions=True)
-    world.journal.broken["webhook.end"] = 1
-    await said(world)
+    receiver.prepared.append(response_with(REPLY))
+    world = await open_world(receiver, response_actions=True)
+    world.journal.broken["job.end"] = 1
+    await send_event(world)
     await world.rest()
-    assert len(receiver.requests) == 2, "what could not be recorded is sent again"
-    assert world.surface.texts == []
+    assert len(receiver.requests) == 1, "the end is recorded later, and the call is not sent again"
+    assert world.surface.texts == ["from afar"]
     assert len(world.rows(EVENTS)) == 1
 
 
-async def test_what_was_deleted_meanwhile_is_not_sent() -> None:
+async def test_call_of_a_deleted_conversation_is_not_repeated() -> None:
     receiver = Receiver()
     receiver.prepared.append(WebhookHttpResponse(500, b""))
-    world = await opened(receiver)
+    world = await open_world(receiver)
     accepted = await world.say("a secret", surface="platform")
     await until(lambda: len(receiver.requests) == 1)
     await world.core.conversation_eraser.erase(accepted.conversation_id, Participant("user", "ann"))
-    await until(lambda: not len(world.core.webhooks))
+    await until(lambda: not len(world.core.jobs))
     assert len(receiver.requests) == 1
-    assert world.rows(WEBHOOK_CALLS) == []
+    assert world.open_jobs() == []

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from parlour.core.encoding import dumps
 from parlour.core.journal import Insert, Update, where
+from parlour.core.model.ids import NO_RUN, ModelId, PluginId, RunId, RunnerId, RuntimeId
 from parlour.core.model.providers import CallContext
 from parlour.core.store.tables import AUDIT
 
@@ -21,14 +22,14 @@ class AuditedCaller(Protocol):
     """Identifies the plugin that made a call, and its runner if the call belongs to a run."""
 
     @property
-    def plugin_id(self) -> str: ...
+    def plugin_id(self) -> PluginId: ...
 
     @property
-    def runner_id(self) -> str: ...
+    def runner_id(self) -> RunnerId: ...
 
 
 def access_entry(
-    caller: AuditedCaller, run_id: str, action: str, resource: str, scope: str, outcome: str, code: str, now: int
+    caller: AuditedCaller, run_id: RunId, action: str, resource: str, scope: str, outcome: str, code: str, now: int
 ) -> Insert:
     """Records a plugin's call. `run_id` is what the call named; it is the caller's own only if there is a session."""
     return _entry(
@@ -46,7 +47,7 @@ def access_entry(
     )
 
 
-def denial_count_entry(plugin_id: str, counted: Mapping[str, int], now: int) -> Insert:
+def denial_count_entry(plugin_id: PluginId, counts: Mapping[str, int], now: int) -> Insert:
     """Records the refusals of one plugin beyond the first ones of a minute, as one entry with their number."""
     return _entry(
         now,
@@ -56,31 +57,31 @@ def denial_count_entry(plugin_id: str, counted: Mapping[str, int], now: int) -> 
         action=DENIAL_COUNT_ACTION,
         outcome="denied",
         code=DENIAL_COUNT_CODE,
-        detail=_count(counted),
+        detail=_count(counts),
     )
 
 
-def denial_count_update(plugin_id: str, counted: Mapping[str, int], made_at: int) -> Update:
+def denial_count_update(plugin_id: PluginId, counts: Mapping[str, int], made_at: int) -> Update:
     """Updates the number in an entry that `denial_count_entry` made.
 
     The entry may be gone: retention does not wait for the end of a minute.
     """
     entry = where(created_at=made_at, kind="access", plugin_id=plugin_id, code=DENIAL_COUNT_CODE)
-    return Update(AUDIT, {"detail": _count(counted)}, entry, expect=None)
+    return Update(AUDIT, {"detail": _count(counts)}, entry, expect=None)
 
 
-def _count(counted: Mapping[str, int]) -> str:
-    return dumps({"count": sum(counted.values()), "actions": dict(counted)})
+def _count(counts: Mapping[str, int]) -> str:
+    return dumps({"count": sum(counts.values()), "actions": dict(counts)})
 
 
-def budget_refusal_entry(asking: CallContext, model_id: str, reason: str, now: int) -> Insert:
+def budget_refusal_entry(context: CallContext, model_id: ModelId, reason: str, now: int) -> Insert:
     """Records a model call that a budget did not allow."""
     return _entry(
         now,
         kind="access",
-        actor=asking.plugin_id,
-        run_id=asking.run_id,
-        plugin_id=asking.plugin_id,
+        actor=context.plugin_id,
+        run_id=context.run_id,
+        plugin_id=context.plugin_id,
         action="a model",
         resource=model_id,
         outcome="denied",
@@ -95,7 +96,9 @@ def change_entry(actor: str, action: str, resource: str, before: Any, after: Any
     return _entry(now, kind="admin", actor=actor, action=action, resource=resource, outcome="done", detail=detail)
 
 
-def runtime_entry(plugin_id: str, runtime_id: str, action: str, outcome: str, now: int, run_id: str = "") -> Insert:
+def runtime_entry(
+    plugin_id: PluginId, runtime_id: RuntimeId, action: str, outcome: str, now: int, run_id: RunId = NO_RUN
+) -> Insert:
     """Records what happened to a remote runtime or to one of its claims."""
     return _entry(
         now,

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Insert, Journal, StorageFailed, Unit
+from parlour.core.model.ids import RunId
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ class AuditedRun(Protocol):
     audit_rows: list[Insert]
 
     @property
-    def run_id(self) -> str: ...
+    def run_id(self) -> RunId: ...
 
     def drain_audit_rows(self) -> list[Insert]: ...
 
@@ -39,12 +40,12 @@ class AuditWriter:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._entries: list[Insert] = []
-        self._runs: dict[str, AuditedRun] = {}
+        self._runs: dict[RunId, AuditedRun] = {}
         """Runs that may have entries which none of their writes has included yet, by run id."""
         self._timer: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
         self._write_lock = asyncio.Lock()
-        self._failing = False
+        self._has_failed = False
         self._paused = False
 
     def check_capacity(self) -> None:
@@ -69,10 +70,10 @@ class AuditWriter:
                 self._entries += session.drain_audit_rows()
             try:
                 await self._write()
-                self._failing = False
+                self._has_failed = False
             except StorageFailed as failure:
                 logger.error("%d audit entries are waiting for the database: %s", len(self._entries), failure.message)
-                self._failing = True
+                self._has_failed = True
                 self._start_timer()
 
     def pause(self) -> None:
@@ -86,7 +87,7 @@ class AuditWriter:
         self.pause()
         if self._flushing is not None:
             await self._flushing
-        if not self._failing:
+        if not self._has_failed:
             await self.flush()
 
     async def _write(self) -> None:

@@ -78,8 +78,8 @@ class BrowserSessions:
     async def close(self, login: BrowserSession) -> None:
         user_id = login.user.user_id
         entry = audit.change_entry(f"user:{user_id}", "user.logout", user_id, None, None, self._clock.now())
-        gone = Delete(LOGINS, where(digest=login.digest), expect=ANY)
-        await self._journal.commit(Unit("login.close", (gone, entry)))
+        deletion = Delete(LOGINS, where(digest=login.digest), expect=ANY)
+        await self._journal.commit(Unit("login.close", (deletion, entry)))
 
 
 def _digest(cookie: str) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Statement, StorageFailed, Unit
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import NO_CONVERSATION, EventId, PluginId, RunId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.store import event_log
 
@@ -62,17 +63,17 @@ class DenialLog:
         self._journal = journal
         self._clock = clock
         self._ids = ids
-        self._windows: dict[str, DenialWindow] = {}
-        self._write_rates: dict[str, TokenBucket] = {}
-        self._log_rates: dict[str, TokenBucket] = {}
+        self._windows: dict[PluginId, DenialWindow] = {}
+        self._write_rates: dict[PluginId, TokenBucket] = {}
+        self._log_rates: dict[PluginId, TokenBucket] = {}
 
     async def record(
-        self, caller: audit.AuditedCaller, action: str, run_id: str, resource: str, scope: str, refusal: CallRejected
+        self, caller: audit.AuditedCaller, action: str, run_id: RunId, resource: str, scope: str, refusal: CallRejected
     ) -> None:
         """Writes the refusal. Raises CallRejected instead when it can't be written or there are too many of them."""
         plugin_id = caller.plugin_id
         window = self._window(plugin_id)
-        singly = window.add(action, refusal.code)
+        is_single = window.add(action, refusal.code)
         if not self._write_rates.setdefault(
             plugin_id, TokenBucket(MAX_WRITTEN_DENIALS_PER_SECOND, MAX_WRITTEN_DENIALS_PER_SECOND)
         ).try_acquire():
@@ -81,34 +82,40 @@ class DenialLog:
             logger.warning("plugin %s was refused %s in run %s: %s", plugin_id, action, run_id, refusal.message)
         now = self._clock.now()
         statements: tuple[Statement, ...]
-        if singly:
+        if is_single:
             entry = audit.access_entry(caller, run_id, action, resource, scope, "denied", refusal.code, now)
-            statements = (event_log.append(self._event(plugin_id, action, run_id, refusal), "", now), entry)
+            statements = (
+                event_log.append(self._event(plugin_id, action, run_id, refusal), NO_CONVERSATION, now),
+                entry,
+            )
         elif window.counted_at:
             statements = (audit.denial_count_update(plugin_id, window.counted, window.counted_at),)
         else:
             window.counted_at = now
-            event = self._event(plugin_id, action, run_id, refusal, repeated=True)
-            statements = (event_log.append(event, "", now), audit.denial_count_entry(plugin_id, window.counted, now))
+            event = self._event(plugin_id, action, run_id, refusal, is_repeated=True)
+            statements = (
+                event_log.append(event, NO_CONVERSATION, now),
+                audit.denial_count_entry(plugin_id, window.counted, now),
+            )
         try:
             await self._journal.commit(Unit("access.deny", statements))
         except StorageFailed as failure:
-            if not singly and window.counted_at == now:
+            if not is_single and window.counted_at == now:
                 window.counted_at = 0
             raise CallRejected("runtime_error", failure.message) from failure
 
-    def _window(self, plugin_id: str) -> DenialWindow:
+    def _window(self, plugin_id: PluginId) -> DenialWindow:
         window = self._windows.get(plugin_id)
         if window is None or window.is_expired():
             window = self._windows[plugin_id] = DenialWindow()
         return window
 
     def _event(
-        self, plugin_id: str, action: str, run_id: str, refusal: CallRejected, repeated: bool = False
+        self, plugin_id: PluginId, action: str, run_id: RunId, refusal: CallRejected, is_repeated: bool = False
     ) -> EventEnvelope:
-        identity = self._ids.new()
+        identity = EventId(self._ids.new())
         data = {"action": action, "run_id": run_id, "code": refusal.code, "message": refusal.message}
-        if repeated:
+        if is_repeated:
             data["message"] += "; further refusals of this minute are counted in the audit"
         return EventEnvelope(
             event_id=identity,

@@ -25,24 +25,27 @@ def intersect_grants(grant: Grant, creator: Grant, within_a_run: bool) -> Grant:
     permissions = frozenset(each for each in grant.permissions if each[0] not in keys or each in creator.permissions)
     storage = {area: owner for area, owner in grant.storage.items() if area in creator.storage}
     actions = tuple(each for each in grant.actions if creator.allows_action(each))
-    lost = {api for api, permission in API_PERMISSIONS.items() if permission not in permissions}
-    lost |= set() if storage else {"storage"}
-    lost |= set() if actions else {"platform_action"}
+    removed_apis = {api for api, permission in API_PERMISSIONS.items() if permission not in permissions}
+    removed_apis |= set() if storage else {"storage"}
+    removed_apis |= set() if actions else {"platform_action"}
     return replace(
         grant,
         permissions=permissions,
-        apis=grant.apis - lost,
-        resources={kind: _common(kind, names, creator) for kind, names in grant.resources.items()},
+        apis=grant.apis - removed_apis,
+        resources={kind: _common_operations(kind, names, creator) for kind, names in grant.resources.items()},
         storage=storage,
         actions=actions,
         other_conversations=grant.other_conversations and creator.other_conversations,
     )
 
 
-def _common(kind: str, names: Operations, creator: Grant) -> Operations:
-    common = {name: frozenset(each for each in able if _may(creator, kind, name, each)) for name, able in names.items()}
-    return {name: able for name, able in common.items() if able}
+def _common_operations(kind: str, names: Operations, creator: Grant) -> Operations:
+    allowed = {
+        name: frozenset(each for each in operations if _may_use(creator, kind, name, each))
+        for name, operations in names.items()
+    }
+    return {name: operations for name, operations in allowed.items() if operations}
 
 
-def _may(creator: Grant, kind: str, name: str, operation: str) -> bool:
+def _may_use(creator: Grant, kind: str, name: str, operation: str) -> bool:
     return creator.has((kind, operation)) and creator.allows(kind, name, operation)

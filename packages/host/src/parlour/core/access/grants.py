@@ -14,6 +14,7 @@ from parlour.core.encoding import dumps, loads
 from parlour.core.model.agent import Binding
 from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.ids import NO_BINDING, NO_CONVERSATION, NO_RUNNER, ConversationId, PluginId, RunnerId
 from parlour.core.model.providers import Providers
 from parlour.core.model.resource_policy import ResourcePolicy, Selection
 from parlour.core.model.runner import RunnerDescriptor
@@ -41,11 +42,11 @@ Operations = Mapping[str, frozenset[str]]
 class Grant:
     """Lists what a caller may do. Outside a run that is what the operator granted the plugin."""
 
-    plugin_id: str
+    plugin_id: PluginId
     permissions: frozenset[Permission]
-    runner_id: str = ""
+    runner_id: RunnerId = NO_RUNNER
     apis: frozenset[str] = frozenset()
-    scopes: StateScopes = field(default_factory=lambda: StateScopes({}, ""))
+    scopes: StateScopes = field(default_factory=lambda: StateScopes({}, NO_CONVERSATION))
     resources: Mapping[str, Operations] = field(default_factory=dict)
     """Granted resources by kind: models, tools, knowledge_bases, skills, files."""
     every_resource: bool = False
@@ -54,7 +55,7 @@ class Grant:
     """Storage areas that may be used, each with its owner."""
     actions: tuple[str, ...] = ()
     """Patterns of platform actions that are allowed."""
-    conversation_id: str = ""
+    conversation_id: ConversationId = NO_CONVERSATION
     thread_id: str = ""
     other_conversations: bool = False
 
@@ -118,34 +119,34 @@ def compute(
 
 def from_snapshot(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: RunnerDescriptor) -> Grant:
     """Rebuilds a grant from its snapshot in the ledger, for a run that starts or continues after it was granted."""
-    kept = loads(snapshot)
+    stored = loads(snapshot)
     scopes = _state_scopes(event, binding, descriptor)
     storage = storage_owners(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
     return Grant(
         plugin_id=descriptor.plugin_id,
         permissions=frozenset(
-            (key, literal) for key, _, literal in (each.partition(":") for each in kept["permissions"])
+            (key, literal) for key, _, literal in (each.partition(":") for each in stored["permissions"])
         ),
         runner_id=descriptor.runner_id,
-        apis=frozenset(kept["apis"]),
+        apis=frozenset(stored["apis"]),
         scopes=StateScopes(
-            {name: scopes[name] for name in kept["state_scopes"] if name in scopes}, event.conversation_id
+            {name: scopes[name] for name in stored["state_scopes"] if name in scopes}, event.conversation_id
         ),
         resources={
             kind: {name: frozenset(operations) for name, operations in names.items()}
-            for kind, names in kept["resources"].items()
+            for kind, names in stored["resources"].items()
         },
-        storage={area: storage[area] for area in kept["storage"]},
-        actions=tuple(kept["actions"]),
+        storage={area: storage[area] for area in stored["storage"]},
+        actions=tuple(stored["actions"]),
         conversation_id=event.conversation_id,
         thread_id=event.envelope.thread_id,
-        other_conversations=kept["other_conversations"],
+        other_conversations=stored["other_conversations"],
     )
 
 
-def plugin_grant(plugin_id: str, granted: PluginPermissions, workspace_id: str = "default") -> Grant:
+def plugin_grant(plugin_id: PluginId, granted: PluginPermissions, workspace_id: str = "default") -> Grant:
     """Returns what a plugin's components may use outside a run: what the operator granted at installation."""
-    storage = storage_owners(workspace_id, plugin_id, "")
+    storage = storage_owners(workspace_id, plugin_id, NO_BINDING)
     areas: dict[str, str] = {area: storage[area] for area in plugin_storage_areas(granted)}
     return Grant(plugin_id, literals(granted), every_resource=True, storage=areas, other_conversations=False)
 
@@ -158,18 +159,18 @@ def _resources(
     sender: EventEnvelope, binding: Binding, descriptor: RunnerDescriptor, providers: Providers
 ) -> dict[str, Operations]:
     manifest, agent = descriptor.manifest, binding.agent
-    chosen = selected_resources(manifest.config_schema, with_defaults(manifest.config_schema, agent.runner_config))
+    selected = selected_resources(manifest.config_schema, with_defaults(manifest.config_schema, agent.runner_config))
     granted: dict[str, Operations] = {}
     for kind, operations in permitted_operations(manifest).items():
         policy = agent.resource_policy.granted_names(kind, sender)
-        wanted = chosen.get(kind, frozenset())
+        selected_names = selected.get(kind, frozenset())
         if kind == "tools":
-            wanted |= _server_tools(agent.resource_policy, providers)
+            selected_names |= _server_tools(agent.resource_policy, providers)
         denied = agent.resource_policy.denied_names(kind, sender)
         granted[kind] = {
-            name: able_to & set(operations)
-            for name, able_to in _available_resources(kind, providers)
-            if (name in policy or name in wanted) and name not in denied
+            name: available & set(operations)
+            for name, available in _available_resources(kind, providers)
+            if (name in policy or name in selected_names) and name not in denied
         }
     return granted
 
@@ -179,8 +180,8 @@ def _server_tools(policy: ResourcePolicy, providers: Providers) -> frozenset[str
     if not policy.mcp_servers:
         return frozenset()
     servers = Selection.parse(policy.mcp_servers)
-    listed = (each.tool_name for each in providers.tools.resources() if each.source == "mcp")
-    return frozenset(name for name in listed if name.partition(".")[0] in servers)
+    tool_names = (each.tool_name for each in providers.tools.resources() if each.source == "mcp")
+    return frozenset(name for name in tool_names if name.partition(".")[0] in servers)
 
 
 def _available_resources(kind: ResourceKind, providers: Providers) -> Iterable[tuple[str, frozenset[str]]]:
@@ -203,7 +204,7 @@ def _state_scopes(event: RecordedEvent, binding: Binding, descriptor: RunnerDesc
     policy = binding.agent.state_policy
     envelope = event.envelope
     identity = (descriptor.runner_id, binding.binding_id, envelope.bot_id, envelope.workspace_id)
-    own_ids: dict[str, tuple[Any, ...] | None] = {
+    ids_by_scope: dict[str, tuple[Any, ...] | None] = {
         "conversation": (event.conversation_id, envelope.thread_id),
         "actor": (envelope.actor.type, envelope.actor.id) if envelope.actor.id else None,
         "subject": _subject_ids(envelope),
@@ -212,7 +213,7 @@ def _state_scopes(event: RecordedEvent, binding: Binding, descriptor: RunnerDesc
     }
     keys: dict[str, str] = {}
     for scope in policy.scopes if policy.enabled else ():
-        ids = own_ids.get(scope)
+        ids = ids_by_scope.get(scope)
         if ids is None:
             continue
         owner = (descriptor.runner_id, "", "", envelope.workspace_id) if scope == "runner" else identity
@@ -224,5 +225,5 @@ def _subject_ids(event: EventEnvelope) -> tuple[str, ...] | None:
     """Returns the ids of the subject. An API caller names it freely, so each caller has subjects of its own."""
     if not event.subject.id:
         return None
-    named_by_caller = event.source == "api" and event.surface != PLATFORM_SURFACE and event.run_request is None
-    return (event.subject.type, event.subject.id, *((event.principal,) if named_by_caller else ()))
+    is_api_subject = event.source == "api" and event.surface != PLATFORM_SURFACE and event.run_request is None
+    return (event.subject.type, event.subject.id, *((event.principal,) if is_api_subject else ()))

@@ -6,6 +6,7 @@ import secrets
 from typing import Literal, get_args
 
 from parlour.core.journal import ANY, GuardFailed, Insert, Journal, Row, Select, StorageFailed, Unit, Update, where
+from parlour.core.model.ids import ApiKeyId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.store.tables import API_KEYS
 from parlour_sdk.values import dataclass
@@ -20,7 +21,7 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 class ApiKeyRecord:
     """An API key without its secret. Times are in milliseconds; 0 means never."""
 
-    key_id: str
+    key_id: ApiKeyId
     name: str
     scope: Scope
     created_at: int
@@ -48,12 +49,12 @@ class ApiKeys:
     ) -> tuple[str, ApiKeyRecord]:
         """Creates a key. Returns its secret, which can't be read again, and the record that is stored."""
         secret, now = f"parlour_{secrets.token_urlsafe(32)}", self._clock.now()
-        key = ApiKeyRecord(self._ids.new(), name, scope, now, expires_at, 0, 0)
+        key = ApiKeyRecord(ApiKeyId(self._ids.new()), name, scope, now, expires_at, 0, 0)
         values = {column: getattr(key, column) for column in ApiKeyRecord.__slots__}
         insert = Insert(API_KEYS, {**values, "digest": _digest(secret)})
-        told = {"name": name, "scope": scope, "expires_at": expires_at}
-        made = audit.change_entry(actor, "key.create", key.key_id, None, told, now)
-        await self._journal.commit(Unit("key.create", (insert, made)))
+        fields = {"name": name, "scope": scope, "expires_at": expires_at}
+        audit_entry = audit.change_entry(actor, "key.create", key.key_id, None, fields, now)
+        await self._journal.commit(Unit("key.create", (insert, audit_entry)))
         return secret, key
 
     async def authenticate(self, secret: str) -> ApiKeyRecord | None:
@@ -73,20 +74,20 @@ class ApiKeys:
 
         A storage failure is ignored here; the next write that matters reports it.
         """
-        used = Update(API_KEYS, {"last_used_at": now}, where(key_id=key.key_id), expect=ANY)
+        update = Update(API_KEYS, {"last_used_at": now}, where(key_id=key.key_id), expect=ANY)
         with contextlib.suppress(StorageFailed):
-            await self._journal.commit(Unit("key.use", (used,)))
+            await self._journal.commit(Unit("key.use", (update,)))
 
     async def all(self) -> list[ApiKeyRecord]:
         return [_key(row) for row in await self._journal.read(Select(API_KEYS, order=("key_id",)))]
 
-    async def revoke(self, key_id: str, actor: str = COMMAND_LINE_ACTOR) -> bool:
+    async def revoke(self, key_id: ApiKeyId, actor: str = COMMAND_LINE_ACTOR) -> bool:
         """Revokes a key. Returns False if there is no such key or it was revoked before."""
         now = self._clock.now()
         statement = Update(API_KEYS, {"revoked_at": now}, where(key_id=key_id, revoked_at=0))
-        gone = audit.change_entry(actor, "key.revoke", key_id, {"revoked_at": 0}, {"revoked_at": now}, now)
+        audit_entry = audit.change_entry(actor, "key.revoke", key_id, {"revoked_at": 0}, {"revoked_at": now}, now)
         try:
-            await self._journal.commit(Unit("key.revoke", (statement, gone)))
+            await self._journal.commit(Unit("key.revoke", (statement, audit_entry)))
         except GuardFailed:
             return False
         return True

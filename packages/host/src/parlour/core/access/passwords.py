@@ -48,22 +48,22 @@ class PasswordHasher:
             raise PasswordRefused("a password has more than one character over and over")
         return await self._run(_digest, password)
 
-    async def verify(self, password: str, kept: str) -> bool:
+    async def verify(self, password: str, stored_hash: str) -> bool:
         """Returns whether a password matches a stored hash. Raises PasswordsBusy."""
-        return await self._run(_matches, password, kept)
+        return await self._run(_matches, password, stored_hash)
 
     async def _run(self, work: Callable[..., Result], *arguments: str) -> Result:
         if self._pending >= HASHING_THREADS + MAX_WAITING:
             raise PasswordsBusy
         self._pending += 1
-        done = asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
-        done.add_done_callback(self._on_done)  # a callback, because the thread continues if the client disconnects
-        return await asyncio.shield(done)
+        future = asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
+        future.add_done_callback(self._on_done)  # a callback, because the thread continues if the client disconnects
+        return await asyncio.shield(future)
 
-    def _on_done(self, done: "asyncio.Future[Result]") -> None:
+    def _on_done(self, future: "asyncio.Future[Result]") -> None:
         self._pending -= 1
-        if not done.cancelled():
-            done.exception()  # marks it as retrieved: the caller may have been cancelled
+        if not future.cancelled():
+            future.exception()  # marks it as retrieved: the caller may have been cancelled
 
 
 def _digest(password: str) -> str:
@@ -72,11 +72,11 @@ def _digest(password: str) -> str:
     return argon2id.str(password.encode(), PASSES, MEMORY_BYTES).decode()
 
 
-def _matches(password: str, kept: str) -> bool:
+def _matches(password: str, stored_hash: str) -> bool:
     from nacl.exceptions import InvalidkeyError
     from nacl.pwhash import argon2id
 
     try:
-        return bool(argon2id.verify(kept.encode(), password.encode(errors="replace")))
+        return bool(argon2id.verify(stored_hash.encode(), password.encode(errors="replace")))
     except InvalidkeyError:
         return False

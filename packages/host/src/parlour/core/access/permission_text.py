@@ -75,17 +75,17 @@ def _events(types: list[str]) -> Iterator[PermissionText]:
     if EVERY_EVENT in types:
         yield _sentence("events.all")
     elif types:
-        yield _sentence("events.some", events=_listed(types))
+        yield _sentence("events.some", events=_joined(types))
 
 
 def _network(hosts: list[str], sandboxed: bool) -> Iterator[PermissionText]:
     if hosts:
-        yield _sentence("network.unfiltered" if sandboxed else "network.open", hosts=_listed(hosts))
+        yield _sentence("network.unfiltered" if sandboxed else "network.open", hosts=_joined(hosts))
     if not sandboxed:
         yield _sentence("no_sandbox")
 
 
-def _listed(names: list[str]) -> str:
+def _joined(names: list[str]) -> str:
     return ", ".join(dict.fromkeys(names))
 
 

@@ -33,11 +33,11 @@ class PacedBucket:
     A few calls start together and the others one after the other, so that a burst leaves time for other work between.
     """
 
-    def __init__(self, per_second: float, at_once: float) -> None:
+    def __init__(self, per_second: float, burst: float) -> None:
         self._per_second = per_second
-        self._at_once = at_once
-        self._free = at_once
-        self._looked_at = asyncio.get_running_loop().time()
+        self._burst = burst
+        self._free = burst
+        self._updated_at = asyncio.get_running_loop().time()
 
     def reserve_delay(self) -> float:
         """Returns the seconds that the caller must wait before it starts. The call is counted as started.
@@ -45,7 +45,7 @@ class PacedBucket:
         The delay is capped, so that callers that gave up don't delay later ones further.
         """
         now = asyncio.get_running_loop().time()
-        free = min(self._at_once, self._free + (now - self._looked_at) * self._per_second) - 1
+        free = min(self._burst, self._free + (now - self._updated_at) * self._per_second) - 1
         self._free = max(free, -MAX_DELAY_SECONDS * self._per_second)
-        self._looked_at = now
+        self._updated_at = now
         return max(0.0, -self._free / self._per_second)

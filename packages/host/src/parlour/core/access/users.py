@@ -19,6 +19,7 @@ from parlour.core.journal import (
     Update,
     where,
 )
+from parlour.core.model.ids import UserId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.store import model_calls
 from parlour.core.store.tables import LOGINS, META, USERS
@@ -41,7 +42,7 @@ _DUMMY_PASSWORD_HASH = (
 class UserAccount:
     """An account, without its password."""
 
-    user_id: str
+    user_id: UserId
     email: str
     name: str
     role: Role
@@ -75,7 +76,7 @@ class UserAccounts:
     async def all(self) -> list[UserAccount]:
         return [user_from_row(row) for row in await self._journal.read(Select(USERS, order=("user_id",)))]
 
-    async def get(self, user_id: str) -> UserAccount | None:
+    async def get(self, user_id: UserId) -> UserAccount | None:
         rows = await self._journal.read(Select(USERS, where(user_id=user_id), limit=1, point_read=True))
         return user_from_row(rows[0]) if rows else None
 
@@ -85,8 +86,8 @@ class UserAccounts:
         An account that does not exist takes as long to check, so that the time does not reveal which ones do.
         """
         rows = await self._journal.read(Select(USERS, where(email=_normalize_email(email)), limit=1))
-        right = await self._passwords.verify(password, rows[0]["password"] if rows else _DUMMY_PASSWORD_HASH)
-        return user_from_row(rows[0]) if rows and right and rows[0]["enabled"] else None
+        matches = await self._passwords.verify(password, rows[0]["password"] if rows else _DUMMY_PASSWORD_HASH)
+        return user_from_row(rows[0]) if rows and matches and rows[0]["enabled"] else None
 
     async def create(
         self, actor: str, email: str, name: str, role: Role, password: str, first: bool = False
@@ -95,7 +96,11 @@ class UserAccounts:
         if first and await self.has_any():
             raise AccountChangeRefused("", OWNER_EXISTS)
         user = UserAccount(
-            self._ids.new(), _validate_email(email), name.strip() or email.split("@")[0], role, self._clock.now()
+            UserId(self._ids.new()),
+            _validate_email(email),
+            name.strip() or email.split("@")[0],
+            role,
+            self._clock.now(),
         )
         values = {
             **user.audit_fields(),
@@ -107,8 +112,10 @@ class UserAccounts:
         if first:
             draft.add(Insert(META, {"name": "first_owner", "value": user.user_id}))
         draft.add(Insert(USERS, {**values, "created_at": user.created_at, "updated_at": user.created_at}))
-        by = actor or f"user:{user.user_id}"
-        draft.add(audit.change_entry(by, "user.create", user.user_id, None, user.audit_fields(), user.created_at))
+        audit_actor = actor or f"user:{user.user_id}"
+        draft.add(
+            audit.change_entry(audit_actor, "user.create", user.user_id, None, user.audit_fields(), user.created_at)
+        )
         try:
             await self._journal.commit(draft.build())
         except GuardFailed as failure:
@@ -144,8 +151,8 @@ class UserAccounts:
         draft.add(Update(USERS, {**values}, _unchanged(before)))
         if password is not None or after.role != before.role or not after.enabled:
             draft.add(Delete(LOGINS, where(user_id=before.user_id), expect=ANY))
-        changed = {**after.audit_fields(), **({"password": "changed"} if password is not None else {})}
-        draft.add(audit.change_entry(actor, "user.change", before.user_id, before.audit_fields(), changed, now))
+        audit_values = {**after.audit_fields(), **({"password": "changed"} if password is not None else {})}
+        draft.add(audit.change_entry(actor, "user.change", before.user_id, before.audit_fields(), audit_values, now))
         await self._commit(draft, before, loses_owner=_loses_owner_role(before, after))
         return after
 
@@ -167,7 +174,7 @@ class UserAccounts:
         unit = draft.build()
         checks: list[tuple[Update, ...]] = [()]
         if loses_owner:
-            checks = [(_still_owner(each),) for each in _owners(await self.all(), apart_from=user)]
+            checks = [(_still_owner(each),) for each in _owners(await self.all(), excluded=user)]
         for check in checks:
             try:
                 await self._journal.commit(Unit(unit.name, (*unit.statements, *check)))
@@ -192,8 +199,8 @@ def _still_owner(user: UserAccount) -> Update:
     return Update(USERS, {"role": "owner"}, where(user_id=user.user_id, role="owner", enabled=1))
 
 
-def _owners(users: Sequence[UserAccount], apart_from: UserAccount) -> list[UserAccount]:
-    return [each for each in users if each.role == "owner" and each.enabled and each.user_id != apart_from.user_id]
+def _owners(users: Sequence[UserAccount], excluded: UserAccount) -> list[UserAccount]:
+    return [each for each in users if each.role == "owner" and each.enabled and each.user_id != excluded.user_id]
 
 
 def _loses_owner_role(before: UserAccount, after: UserAccount) -> bool:
@@ -205,10 +212,10 @@ def _normalize_email(email: str) -> str:
 
 
 def _validate_email(email: str) -> str:
-    folded = _normalize_email(email)
-    if len(folded) > 254 or not EMAIL.fullmatch(folded):
+    normalized = _normalize_email(email)
+    if len(normalized) > 254 or not EMAIL.fullmatch(normalized):
         raise AccountChangeRefused("email", "an address looks like name@example.org")
-    return folded
+    return normalized
 
 
 def user_from_row(row: Row) -> UserAccount:

@@ -8,6 +8,7 @@ import binascii
 
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Unit
+from parlour.core.model.ids import ArtifactId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.runs.attachments import owned_scope, readable_scope
 from parlour.core.runs.caller import ActionCaller
@@ -31,8 +32,8 @@ MAX_OPEN_UPLOADS = 16
 
 
 class ArtifactActions:
-    def __init__(self, kept: ArtifactService, journal: Journal, ids: Ids, clock: Clock) -> None:
-        self._artifacts = kept
+    def __init__(self, artifacts: ArtifactService, journal: Journal, ids: Ids, clock: Clock) -> None:
+        self._artifacts = artifacts
         self._journal = journal
         self._ids = ids
         self._clock = clock
@@ -45,21 +46,23 @@ class ArtifactActions:
         }
 
     async def metadata(self, caller: ActionCaller, request: ArtifactMetadataGet) -> ArtifactMetadata:
-        return _metadata(await self._artifacts.get_visible(request.artifact_id, readable_scope(caller.run_session)))
+        return _metadata(
+            await self._artifacts.get_visible(ArtifactId(request.artifact_id), readable_scope(caller.run_session))
+        )
 
     async def read(self, caller: ActionCaller, request: ArtifactRead) -> ArtifactChunk:
         artifact = await self._artifacts.ensure_local(
-            await self._artifacts.get_visible(request.artifact_id, readable_scope(caller.run_session))
+            await self._artifacts.get_visible(ArtifactId(request.artifact_id), readable_scope(caller.run_session))
         )
-        piece = await self._artifacts.read(artifact, request.offset, request.length)
+        chunk = await self._artifacts.read(artifact, request.offset, request.length)
         return ArtifactChunk(
             artifact_id=artifact.artifact_id,
             mime_type=artifact.info.mime_type,
             size_bytes=artifact.size_bytes,
             offset=request.offset,
-            length=len(piece),
-            content_base64=base64.b64encode(piece).decode(),
-            has_more=request.offset + len(piece) < artifact.size_bytes,
+            length=len(chunk),
+            content_base64=base64.b64encode(chunk).decode(),
+            has_more=request.offset + len(chunk) < artifact.size_bytes,
         )
 
     async def create(self, caller: ActionCaller, request: ArtifactCreate) -> ArtifactUpload:
@@ -68,15 +71,15 @@ class ArtifactActions:
         if request.expires_at is not None and request.expires_at <= self._clock.now():
             raise CallRejected("invalid_argument", "expires_at: name a time to come, in epoch milliseconds, or none")
         uploads = caller.run_session.uploads
-        upload_id, incoming = await self._claim_upload(uploads, request.upload_id)
-        await incoming.write(content)
+        upload_id, upload = await self._claim_upload(uploads, request.upload_id)
+        await upload.write(content)
         if caller.run_session.ended.is_set():
-            incoming.abort()
+            upload.abort()
             raise CallRejected("unauthorized", "no active run has this id")
         if not request.is_last:
-            uploads[upload_id] = incoming
+            uploads[upload_id] = upload
             return ArtifactUpload(upload_id=upload_id)
-        return ArtifactUpload(artifact=_metadata(await self._store(caller, incoming, request)))
+        return ArtifactUpload(artifact=_metadata(await self._store(caller, upload, request)))
 
     async def _claim_upload(
         self, uploads: dict[str, ArtifactWriter], upload_id: str | None
@@ -88,13 +91,13 @@ class ArtifactActions:
                     "rate_limited", f"a run sends at most {MAX_OPEN_UPLOADS} files at once; finish one first"
                 )
             return self._ids.new(), await self._artifacts.start_upload()
-        incoming = uploads.pop(upload_id, None)
-        if incoming is None:
+        upload = uploads.pop(upload_id, None)
+        if upload is None:
             raise CallRejected("not_found", f"there is no upload '{upload_id[:64]}'; begin again without an upload_id")
-        return upload_id, incoming
+        return upload_id, upload
 
-    async def _store(self, caller: ActionCaller, incoming: ArtifactWriter, request: ArtifactCreate) -> Artifact:
-        described = ArtifactInfo(
+    async def _store(self, caller: ActionCaller, upload: ArtifactWriter, request: ArtifactCreate) -> Artifact:
+        info = ArtifactInfo(
             request.artifact_type,
             request.name or "",
             request.mime_type or "",
@@ -102,11 +105,11 @@ class ArtifactActions:
             metadata=request.metadata,
         )
         artifact = await self._artifacts.finish_upload(
-            incoming, described, owned_scope(caller.run_session), sha256=request.sha256 or ""
+            upload, info, owned_scope(caller.run_session), sha256=request.sha256 or ""
         )
         caller.run_session.has_effects = True
-        touch = ledger.update_progress(caller.run_session.run_id, self._clock.now(), effects=True)
-        await self._journal.commit(Unit("artifact.create", (touch, artifact.insert())))
+        progress = ledger.update_progress(caller.run_session.run_id, self._clock.now(), has_effects=True)
+        await self._journal.commit(Unit("artifact.create", (progress, artifact.insert())))
         return artifact
 
 

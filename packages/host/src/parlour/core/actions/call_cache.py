@@ -55,51 +55,52 @@ class CallCache:
     def wrap(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
         """Returns the handlers, with those of recorded actions wrapped."""
         return {
-            name: self._wrapped(name, each) if HOST_ACTIONS[name].replayed else each for name, each in handlers.items()
+            name: self._wrap_handler(name, each) if HOST_ACTIONS[name].replayed else each
+            for name, each in handlers.items()
         }
 
-    def _wrapped(self, name: str, handler: Any) -> Handler:
-        return self._stream(name, handler) if HOST_ACTIONS[name].streams else self._unary(name, handler)
+    def _wrap_handler(self, name: str, handler: Any) -> Handler:
+        return self._wrap_stream(name, handler) if HOST_ACTIONS[name].streams else self._wrap_unary(name, handler)
 
-    def _unary(self, name: str, handler: Callable[..., Awaitable[BaseModel]]) -> Handler:
+    def _wrap_unary(self, name: str, handler: Callable[..., Awaitable[BaseModel]]) -> Handler:
         async def act(caller: ActionCaller, request: Call) -> BaseModel:
-            asked = await self._identify(name, caller, request)
-            if asked is None:
+            cached_call = await self._identify(name, caller, request)
+            if cached_call is None:
                 return await handler(caller, request)
-            known = await self._find_recorded(asked)
-            if known is not None:
-                return HOST_ACTIONS[name].answer.model_validate(_part(known))
-            await self._record_start(asked)
+            recorded = await self._find_recorded(cached_call)
+            if recorded is not None:
+                return HOST_ACTIONS[name].answer.model_validate(_single_part(recorded))
+            await self._record_start(cached_call)
             try:
                 answer = await handler(caller, request)
             except (CallRejected, ProviderFailed) as failure:
-                await self._record_answer(asked, (), failure)
+                await self._record_answer(cached_call, (), failure)
                 raise
-            await self._record_answer(asked, (answer.model_dump(mode="json"),))
+            await self._record_answer(cached_call, (answer.model_dump(mode="json"),))
             return answer
 
         return act
 
-    def _stream(self, name: str, handler: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
+    def _wrap_stream(self, name: str, handler: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
         async def act(caller: ActionCaller, request: Call) -> AsyncGenerator[Any, None]:
-            asked = await self._identify(name, caller, request)
-            known = None if asked is None else await self._find_recorded(asked)
-            if known is not None:
-                for part in known.parts:
+            cached_call = await self._identify(name, caller, request)
+            recorded = None if cached_call is None else await self._find_recorded(cached_call)
+            if recorded is not None:
+                for part in recorded.parts:
                     yield HOST_ACTIONS[name].answer.model_validate(part)
-                _raise(known)
+                _raise(recorded)
                 return
-            given = []
+            sent_parts = []
             try:
                 async with aclosing(handler(caller, request)) as parts:
                     async for part in parts:
-                        if asked is not None:
-                            given.append(part.model_dump(mode="json"))
+                        if cached_call is not None:
+                            sent_parts.append(part.model_dump(mode="json"))
                         yield part
             except (CallRejected, ProviderFailed) as failure:
-                await self._record_answer(asked, tuple(given), failure)
+                await self._record_answer(cached_call, tuple(sent_parts), failure)
                 raise
-            await self._record_answer(asked, tuple(given))
+            await self._record_answer(cached_call, tuple(sent_parts))
 
         return act
 
@@ -116,40 +117,45 @@ class CallCache:
         lineage = self._lineages[session]
         if not session.caches_calls and not lineage.last_position:
             return None
-        position, mark = _position(request.call_id), _hash(request)
-        call = CallRecord(lineage.first_run_id, position, session.run_id, name, mark)
-        acts = name == "call_tool" and not self._tools.read_only(getattr(request, "tool_name", ""))
-        return CachedCall(session, lineage, call, repeatable=not acts)
+        position, request_hash = _position(request.call_id), _hash(request)
+        call = CallRecord(lineage.first_run_id, position, session.run_id, name, request_hash)
+        has_effects = name == "call_tool" and not self._tools.read_only(getattr(request, "tool_name", ""))
+        return CachedCall(session, lineage, call, repeatable=not has_effects)
 
-    async def _find_recorded(self, asked: CachedCall) -> CallRecord | None:
+    async def _find_recorded(self, cached_call: CachedCall) -> CallRecord | None:
         """Returns the recorded call, or None if the handler must be called, for the first time or again."""
-        call, session = asked.call, asked.session
-        known = await self._calls.get(call.lineage, call.position)
-        if known is None:
+        call, session = cached_call.call, cached_call.session
+        recorded = await self._calls.get(call.lineage, call.position)
+        if recorded is None:
             return None
-        if (known.action, known.request_hash) != (call.action, call.request_hash):
-            raise _diverged(session, call, known)
-        if known.state == "begun":
-            raise _unfinished(call, known)
-        ended_on_it = call.position == asked.lineage.last_position and known.run_id != session.run_id
-        if known.state == "refused" and asked.repeatable and ended_on_it:
+        if (recorded.action, recorded.request_hash) != (call.action, call.request_hash):
+            raise _divergence_error(session, call, recorded)
+        if recorded.state == "begun":
+            raise _unfinished_error(call, recorded)
+        was_last_call = call.position == cached_call.lineage.last_position and recorded.run_id != session.run_id
+        if recorded.state == "refused" and cached_call.repeatable and was_last_call:
             return None
         session.meter.record_event("call.replayed", {"position": call.position, "action": call.action})
-        return known
+        return recorded
 
-    async def _record_start(self, asked: CachedCall) -> None:
+    async def _record_start(self, cached_call: CachedCall) -> None:
         """Records the start of a call with effects before it is executed."""
-        if not asked.repeatable:
-            await self._write("call.begin", asked.call)
+        if not cached_call.repeatable:
+            await self._write("call.begin", cached_call.call)
 
     async def _record_answer(
-        self, asked: CachedCall | None, parts: tuple[Any, ...], failure: CallRejected | ProviderFailed | None = None
+        self,
+        cached_call: CachedCall | None,
+        parts: tuple[Any, ...],
+        failure: CallRejected | ProviderFailed | None = None,
     ) -> None:
-        if asked is None or (failure is not None and asked.session.is_over()):
+        if cached_call is None or (failure is not None and cached_call.session.is_over()):
             return  # the run is over, so it did not receive this answer
-        answered = replace(asked.call, state="answered", parts=parts)
-        refused = None if failure is None else replace(answered, state="refused", refusal=_refusal_fields(failure))
-        await self._write("call.keep", refused or answered)
+        answered_call = replace(cached_call.call, state="answered", parts=parts)
+        refused_call = (
+            None if failure is None else replace(answered_call, state="refused", refusal=_refusal_fields(failure))
+        )
+        await self._write("call.keep", refused_call or answered_call)
 
     async def _write(self, name: str, call: CallRecord) -> None:
         now = self._clock.now()
@@ -159,24 +165,24 @@ class CallCache:
 def _position(call_id: str) -> int:
     number = call_id.rpartition(":")[2]
     if not (number.isascii() and number.isdigit() and 0 < len(number) < 10):
-        told = "call_id: the calls of this agent are journaled, so it ends with ':' and the call's number in its run"
-        raise CallRejected("invalid_argument", f"{told}, from 1")
+        message = "call_id: the calls of this agent are journaled, so it ends with ':' and the call's number in its run"
+        raise CallRejected("invalid_argument", f"{message}, from 1")
     return int(number)
 
 
 def _hash(request: Call) -> str:
-    asked = request.model_dump(mode="json", exclude={"call_id", "run_id", "lease"})
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
+    fields = request.model_dump(mode="json", exclude={"call_id", "run_id", "lease"})
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _part(known: CallRecord) -> Any:
-    _raise(known)
-    return known.parts[0]
+def _single_part(recorded: CallRecord) -> Any:
+    _raise(recorded)
+    return recorded.parts[0]
 
 
-def _raise(known: CallRecord) -> None:
-    if known.refusal is not None:
-        raise CallRejected(**known.refusal)
+def _raise(recorded: CallRecord) -> None:
+    if recorded.refusal is not None:
+        raise CallRejected(**recorded.refusal)
 
 
 def _refusal_fields(failure: CallRejected | ProviderFailed) -> dict[str, Any]:
@@ -184,15 +190,15 @@ def _refusal_fields(failure: CallRejected | ProviderFailed) -> dict[str, Any]:
     return {"code": failure.code, "message": failure.message, "retryable": failure.retryable, "details": details}
 
 
-def _diverged(session: RunSession, call: CallRecord, known: CallRecord) -> CallRejected:
-    other = f"{known.action} then" if known.action != call.action else "the same action with another request"
-    told = f"call {call.position} is {call.action} now and was {other}, in run {known.run_id}"
-    session.stop(RunTermination("failed", "runner.diverged", f"the run can't be repeated: {told}"))
-    return CallRejected("runtime_error", f"a repeated run makes the same calls: {told}")
+def _divergence_error(session: RunSession, call: CallRecord, recorded: CallRecord) -> CallRejected:
+    previous = f"{recorded.action} then" if recorded.action != call.action else "the same action with another request"
+    message = f"call {call.position} is {call.action} now and was {previous}, in run {recorded.run_id}"
+    session.stop(RunTermination("failed", "runner.diverged", f"the run can't be repeated: {message}"))
+    return CallRejected("runtime_error", f"a repeated run makes the same calls: {message}")
 
 
-def _unfinished(call: CallRecord, known: CallRecord) -> CallRejected:
-    if known.run_id == call.run_id:
+def _unfinished_error(call: CallRecord, recorded: CallRecord) -> CallRejected:
+    if recorded.run_id == call.run_id:
         return CallRejected("invalid_argument", f"call_id: call {call.position} of this run is already under way")
-    told = f"call {call.position} ({call.action}) had begun when run {known.run_id} was cut off"
-    return CallRejected("runtime_error", f"{told}; whether it was carried out is not known, so it is not repeated")
+    message = f"call {call.position} ({call.action}) had begun when run {recorded.run_id} was cut off"
+    return CallRejected("runtime_error", f"{message}; whether it was carried out is not known, so it is not repeated")

@@ -39,11 +39,11 @@ class CatalogActions:
         }
 
     async def plugins(self, caller: ActionCaller, request: ListPlugins) -> PluginList:
-        return PluginList(plugins=[_summary(facts) for facts in self._plugins()])
+        return PluginList(plugins=[_summary(plugin) for plugin in self._plugins()])
 
     async def commands(self, caller: ActionCaller, request: ListCommands) -> CommandList:
-        own = [CommandSummary(name=name, description=told) for name, told in BUILTIN_COMMANDS.items()]
-        return CommandList(commands=[*own, *map(_command, self._components.commands())])
+        builtin = [CommandSummary(name=name, description=description) for name, description in BUILTIN_COMMANDS.items()]
+        return CommandList(commands=[*builtin, *map(_command, self._components.commands())])
 
 
 def _command(command: RegisteredComponent[CommandSpec]) -> CommandSummary:
@@ -52,6 +52,6 @@ def _command(command: RegisteredComponent[CommandSpec]) -> CommandSummary:
     )
 
 
-def _summary(facts: PluginInfo) -> PluginSummary:
-    told = {"plugin_id": facts.plugin_id, "version": facts.version, "status": facts.status}
-    return PluginSummary.model_validate({**told, "label": facts.label})
+def _summary(plugin: PluginInfo) -> PluginSummary:
+    fields = {"plugin_id": plugin.plugin_id, "version": plugin.version, "status": plugin.status}
+    return PluginSummary.model_validate({**fields, "label": plugin.label})

@@ -1,6 +1,7 @@
 """Action by which a plugin starts a new conversation in a chat."""
 
 from parlour.core.errors import CallRejected
+from parlour.core.model.ids import ConversationId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.store.conversations import Conversations
@@ -19,8 +20,8 @@ class ConversationActions:
         return {"start_conversation": self.start}
 
     async def start(self, caller: ActionCaller, request: StartConversation) -> ConversationStarted:
-        key = await self._conversations.get_key(request.conversation_id)
+        key = await self._conversations.get_key(ConversationId(request.conversation_id))
         if key is None:
             raise CallRejected("not_found", f"there is no conversation '{request.conversation_id[:64]}'")
-        fresh = await self._conversations.start_new(key, self._ids, self._clock)
-        return ConversationStarted(conversation_id=fresh)
+        conversation_id = await self._conversations.start_new(key, self._ids, self._clock)
+        return ConversationStarted(conversation_id=conversation_id)

@@ -1,7 +1,7 @@
 """Wraps the action handlers for reruns: reads are real, changes go to a private copy or are only recorded.
 
 Tools that are not read-only are called only if the user who requested the rerun allowed it. The
-table of Host actions says which treatment an action gets; an action without one is refused in a rerun.
+table of Host actions says how an action is handled; an action without such an entry is refused in a rerun.
 """
 
 import base64
@@ -47,25 +47,25 @@ class DryRunActions:
 
     def wrap(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
         """Returns the handlers with those replaced that could have effects in a rerun."""
-        return {name: self._wrapped(name, each) for name, each in handlers.items()}
+        return {name: self._wrap_handler(name, each) for name, each in handlers.items()}
 
-    def _wrapped(self, name: str, handler: Any) -> Handler:
+    def _wrap_handler(self, name: str, handler: Any) -> Handler:
         action = HOST_ACTIONS[name]
         if action.dry_run == "execute" or action.where == "plugin":
             wrapped: Handler = handler
             return wrapped
-        treatment = self._treatment(action)
+        handle_dry_run = self._dry_run_handler(action)
 
         async def act(caller: ActionCaller, request: Call) -> BaseModel:
-            rehearsal = caller.session.dry_run if caller.session is not None else None
-            if rehearsal is None:
+            dry_run = caller.session.dry_run if caller.session is not None else None
+            if dry_run is None:
                 answer: BaseModel = await handler(caller, request)
                 return answer
-            return await treatment(caller, rehearsal, request, handler)
+            return await handle_dry_run(caller, dry_run, request, handler)
 
         return act
 
-    def _treatment(self, action: HostAction) -> DryRunHandler:
+    def _dry_run_handler(self, action: HostAction) -> DryRunHandler:
         match action.dry_run:
             case "copy":
                 return COPIED_ACTIONS[action.name]
@@ -77,91 +77,87 @@ class DryRunActions:
                 return _refuse
 
     async def _call_tool(
-        self, caller: ActionCaller, rehearsal: DryRunState, request: CallTool, call: RealHandler
+        self, caller: ActionCaller, dry_run: DryRunState, request: CallTool, call: RealHandler
     ) -> BaseModel:
         name = request.tool_name
-        if not self._tools.read_only(name) and name not in rehearsal.effects:
+        if not self._tools.read_only(name) and name not in dry_run.effects:
             caller.run_session.meter.record_event("tool.withheld", {"name": name, "parameters": request.parameters})
-            told = f"tool '{name}' is not read-only, and this rerun was asked for without its effects"
-            raise CallRejected("denied", f"{told}; whoever asks for it can name the tool in allow_effects")
+            message = f"tool '{name}' is not read-only, and this rerun was asked for without its effects"
+            raise CallRejected("denied", f"{message}; whoever asks for it can name the tool in allow_effects")
         return await call(caller, request)
 
 
 async def _record_only(
-    caller: ActionCaller, rehearsal: DryRunState, request: RequestAction, call: RealHandler
+    caller: ActionCaller, dry_run: DryRunState, request: RequestAction, call: RealHandler
 ) -> BaseModel:
-    told = {"action": request.action, "target": request.target, "payload": request.payload}
-    caller.run_session.meter.record_event("action.recorded", told)
+    data = {"action": request.action, "target": request.target, "payload": request.payload}
+    caller.run_session.meter.record_event("action.recorded", data)
     return ActionOutcome(status="done", result={"executed": False})
 
 
-async def _refuse(caller: ActionCaller, rehearsal: DryRunState, request: Call, call: RealHandler) -> BaseModel:
+async def _refuse(caller: ActionCaller, dry_run: DryRunState, request: Call, call: RealHandler) -> BaseModel:
     raise CallRejected("denied", "a rerun changes nothing: this action is not carried out in it")
 
 
-async def _state_get(caller: ActionCaller, rehearsal: DryRunState, request: StateGet, call: RealHandler) -> BaseModel:
-    values = rehearsal.state[request.scope]
+async def _state_get(caller: ActionCaller, dry_run: DryRunState, request: StateGet, call: RealHandler) -> BaseModel:
+    values = dry_run.state[request.scope]
     return StateValue(found=request.key in values, value=values.get(request.key))
 
 
-async def _state_set(caller: ActionCaller, rehearsal: DryRunState, request: StateSet, call: RealHandler) -> BaseModel:
-    rehearsal.count_bytes(len(to_json(request.value)))
-    rehearsal.state[request.scope][request.key] = request.value
+async def _state_set(caller: ActionCaller, dry_run: DryRunState, request: StateSet, call: RealHandler) -> BaseModel:
+    dry_run.count_bytes(len(to_json(request.value)))
+    dry_run.state[request.scope][request.key] = request.value
     return Done()
 
 
 async def _state_delete(
-    caller: ActionCaller, rehearsal: DryRunState, request: StateDelete, call: RealHandler
+    caller: ActionCaller, dry_run: DryRunState, request: StateDelete, call: RealHandler
 ) -> BaseModel:
-    rehearsal.state[request.scope].pop(request.key, None)
+    dry_run.state[request.scope].pop(request.key, None)
     return Done()
 
 
-async def _state_list(caller: ActionCaller, rehearsal: DryRunState, request: StateList, call: RealHandler) -> BaseModel:
-    names = sorted(name for name in rehearsal.state[request.scope] if name.startswith(request.prefix or ""))
+async def _state_list(caller: ActionCaller, dry_run: DryRunState, request: StateList, call: RealHandler) -> BaseModel:
+    names = sorted(name for name in dry_run.state[request.scope] if name.startswith(request.prefix or ""))
     return StateKeys(keys=names[:STATE_LIST_KEYS], has_more=len(names) > STATE_LIST_KEYS)
 
 
-async def _storage_get(
-    caller: ActionCaller, rehearsal: DryRunState, request: StorageGet, call: RealHandler
-) -> BaseModel:
-    if (request.area, request.key) not in rehearsal.storage:
+async def _storage_get(caller: ActionCaller, dry_run: DryRunState, request: StorageGet, call: RealHandler) -> BaseModel:
+    if (request.area, request.key) not in dry_run.storage:
         return await call(caller, request)
-    value = rehearsal.storage[request.area, request.key]
+    value = dry_run.storage[request.area, request.key]
     if value is None:
         return StorageValue(found=False)
     return StorageValue(found=True, content_base64=base64.b64encode(value).decode())
 
 
-async def _storage_set(
-    caller: ActionCaller, rehearsal: DryRunState, request: StorageSet, call: RealHandler
-) -> BaseModel:
+async def _storage_set(caller: ActionCaller, dry_run: DryRunState, request: StorageSet, call: RealHandler) -> BaseModel:
     try:
         value = base64.b64decode(request.content_base64, validate=True)
     except binascii.Error:
         raise CallRejected("invalid_argument", "content_base64 is not base64") from None
-    rehearsal.count_bytes(len(value))
-    rehearsal.storage[request.area, request.key] = value
+    dry_run.count_bytes(len(value))
+    dry_run.storage[request.area, request.key] = value
     return Done()
 
 
 async def _storage_delete(
-    caller: ActionCaller, rehearsal: DryRunState, request: StorageDelete, call: RealHandler
+    caller: ActionCaller, dry_run: DryRunState, request: StorageDelete, call: RealHandler
 ) -> BaseModel:
-    rehearsal.storage[request.area, request.key] = None
+    dry_run.storage[request.area, request.key] = None
     return Done()
 
 
 async def _storage_list(
-    caller: ActionCaller, rehearsal: DryRunState, request: StorageList, call: RealHandler
+    caller: ActionCaller, dry_run: DryRunState, request: StorageList, call: RealHandler
 ) -> BaseModel:
-    there = await call(caller, request)
-    assert isinstance(there, StorageKeys)
+    stored_keys = await call(caller, request)
+    assert isinstance(stored_keys, StorageKeys)
     prefix = request.prefix or ""
-    own = {key: value for (area, key), value in rehearsal.storage.items() if area == request.area}
-    written = {key for key, value in own.items() if value is not None and key.startswith(prefix)}
-    names = sorted(({*there.keys} - own.keys()) | written)
-    return StorageKeys(keys=names[:STATE_LIST_KEYS], has_more=there.has_more or len(names) > STATE_LIST_KEYS)
+    overrides = {key: value for (area, key), value in dry_run.storage.items() if area == request.area}
+    written_keys = {key for key, value in overrides.items() if value is not None and key.startswith(prefix)}
+    names = sorted(({*stored_keys.keys} - overrides.keys()) | written_keys)
+    return StorageKeys(keys=names[:STATE_LIST_KEYS], has_more=stored_keys.has_more or len(names) > STATE_LIST_KEYS)
 
 
 COPIED_ACTIONS: dict[str, DryRunHandler] = {

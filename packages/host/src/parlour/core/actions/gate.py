@@ -14,10 +14,11 @@ from parlour.core.access.denial_log import DenialLog
 from parlour.core.access.grants import Grant, plugin_grant
 from parlour.core.access.rate_limit import PacedBucket, TokenBucket
 from parlour.core.errors import CallRejected
-from parlour.core.journal import GuardFailed, Journal, StorageFailed
-from parlour.core.model.ports import Clock, Ids
+from parlour.core.journal import GuardFailed, StorageFailed
+from parlour.core.model.ids import PluginId, RunId
+from parlour.core.model.ports import Clock
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.redaction import REDACTOR
+from parlour.core.redaction import Redactor
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.session import RunSession
 from parlour.core.runs.session_registry import RunSessions
@@ -40,7 +41,7 @@ PLUGIN_CALL_START_BURST = 16
 PLUGIN_CALL_STARTS_PER_SECOND = 500
 """Rate at which further calls of a plugin outside runs are started."""
 
-PluginGrants = Callable[[str], PluginPermissions]
+PluginGrants = Callable[[PluginId], PluginPermissions]
 """Returns the permissions that the operator granted a plugin for use outside runs."""
 
 
@@ -53,9 +54,9 @@ class Gate:
         sessions: RunSessions,
         plugin_grants: PluginGrants,
         audit_log: AuditWriter,
-        journal: Journal,
+        denials: DenialLog,
+        redactor: Redactor,
         clock: Clock,
-        ids: Ids,
     ) -> None:
         if set(handlers) != set(HOST_ACTIONS):
             raise ValueError(f"actions and their table differ: {set(handlers) ^ set(HOST_ACTIONS)}")
@@ -64,44 +65,45 @@ class Gate:
         self._plugin_grants = plugin_grants
         self._audit_log = audit_log
         self._clock = clock
-        self._denials = DenialLog(journal, clock, ids)
-        self._rates: dict[str, TokenBucket] = {}
-        self._spacings: dict[str, PacedBucket] = {}
+        self._denial_log = denials
+        self._redactor = redactor
+        self._rates: dict[PluginId, TokenBucket] = {}
+        self._spacings: dict[PluginId, PacedBucket] = {}
 
     def streams(self, name: str) -> bool:
         action = HOST_ACTIONS.get(name)
         return action is not None and action.streams
 
-    async def call(self, plugin_id: str, name: str, data: Any) -> dict[str, Any]:
+    async def call(self, plugin_id: PluginId, name: str, data: Any) -> dict[str, Any]:
         return (await self.call_typed(plugin_id, name, data)).model_dump(mode="json")
 
-    async def call_typed(self, plugin_id: str, name: str, data: Any) -> BaseModel:
+    async def call_typed(self, plugin_id: PluginId, name: str, data: Any) -> BaseModel:
         """Executes an action and returns its answer.
 
         `plugin_id` is the plugin of the connection as the plugin runtime knows it, never a field of the call.
         """
         caller, request = await self._admit(plugin_id, name, data)
         # An action that has started is completed even if its caller disconnects: memory and database stay consistent.
-        acting = asyncio.ensure_future(self._handlers[name](caller, request))
-        acting.add_done_callback(_retrieve_exception)
-        with _translate_errors():
-            answer: BaseModel = await asyncio.shield(acting)
+        task = asyncio.ensure_future(self._handlers[name](caller, request))
+        task.add_done_callback(_retrieve_exception)
+        with _translate_errors(self._redactor):
+            answer: BaseModel = await asyncio.shield(task)
         return answer
 
-    async def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[dict[str, Any], None]:
+    async def stream(self, plugin_id: PluginId, name: str, data: Any) -> AsyncGenerator[dict[str, Any], None]:
         async with aclosing(self.stream_typed(plugin_id, name, data)) as parts:
             async for part in parts:
                 yield part.model_dump(mode="json")
 
-    async def stream_typed(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[BaseModel, None]:
+    async def stream_typed(self, plugin_id: PluginId, name: str, data: Any) -> AsyncGenerator[BaseModel, None]:
         """Executes a streaming action and yields its parts."""
         caller, request = await self._admit(plugin_id, name, data)
-        with _translate_errors():
+        with _translate_errors(self._redactor):
             async with aclosing(self._handlers[name](caller, request)) as parts:
                 async for part in parts:
                     yield part
 
-    async def _admit(self, plugin_id: str, name: str, data: Any) -> tuple[ActionCaller, Call]:
+    async def _admit(self, plugin_id: PluginId, name: str, data: Any) -> tuple[ActionCaller, Call]:
         action = HOST_ACTIONS.get(name)
         if action is None:
             raise _rejection(rules.unknown_action(name))
@@ -116,24 +118,24 @@ class Gate:
             raise
         self._record_allowed(caller, action, request)
         if caller.session is not None and caller.session.remote is not None:
-            with _translate_errors():
+            with _translate_errors(self._redactor):
                 await caller.session.remote.start()
         return caller, request
 
-    def _spacing(self, plugin_id: str, data: Any) -> PacedBucket:
+    def _spacing(self, plugin_id: PluginId, data: Any) -> PacedBucket:
         """Returns the bucket that delays this call. It is applied before the call is parsed and checked, which cost."""
         run_id = data.get("run_id") if isinstance(data, dict) else None
-        session = self._sessions.get(run_id) if isinstance(run_id, str) else None
+        session = self._sessions.get(RunId(run_id)) if isinstance(run_id, str) else None
         if session is not None and session.executor == plugin_id:
             return session.spacing
         if plugin_id not in self._spacings:
             self._spacings[plugin_id] = PacedBucket(PLUGIN_CALL_STARTS_PER_SECOND, PLUGIN_CALL_START_BURST)
         return self._spacings[plugin_id]
 
-    def _caller(self, plugin_id: str, request: Call) -> ActionCaller:
+    def _caller(self, plugin_id: PluginId, request: Call) -> ActionCaller:
         if request.run_id is None:
             return ActionCaller(plugin_id, plugin_grant(plugin_id, self._plugin_grants(plugin_id)))
-        session = self._sessions.get(request.run_id)
+        session = self._sessions.get(RunId(request.run_id))
         if session is None or session.executor != plugin_id:
             return ActionCaller(plugin_id, Grant(plugin_id, frozenset()))
         return ActionCaller(plugin_id, session.grant, session)
@@ -153,7 +155,7 @@ class Gate:
         if session is not None and 0 < session.deadline_at <= self._clock.now():
             raise CallRejected("deadline_exceeded", "the run's time is over")
 
-    def _rate(self, plugin_id: str) -> TokenBucket:
+    def _rate(self, plugin_id: PluginId) -> TokenBucket:
         if plugin_id not in self._rates:
             self._rates[plugin_id] = TokenBucket(PLUGIN_CALLS_PER_SECOND, PLUGIN_CALLS_BURST)
         return self._rates[plugin_id]
@@ -161,7 +163,9 @@ class Gate:
     def _record_allowed(self, caller: ActionCaller, action: HostAction, request: Call) -> None:
         self._audit_log.check_capacity()
         resource, scope, now = resource_name(action, request), scope_name(action, request), self._clock.now()
-        entry = audit.access_entry(caller, request.run_id or "", action.name, resource, scope, "allowed", "", now)
+        entry = audit.access_entry(
+            caller, RunId(request.run_id or ""), action.name, resource, scope, "allowed", "", now
+        )
         if caller.session is not None:
             self._audit_log.add_for_run(caller.session, entry)
         else:
@@ -172,7 +176,7 @@ class Gate:
     ) -> None:
         """Writes the refusal to the database before the call is answered."""
         resource, scope = resource_name(action, request), scope_name(action, request)
-        await self._denials.record(caller, action.name, request.run_id or "", resource, scope, refusal)
+        await self._denial_log.record(caller, action.name, RunId(request.run_id or ""), resource, scope, refusal)
 
 
 def _parse(action: HostAction, data: Any) -> Call:
@@ -185,8 +189,8 @@ def _parse(action: HostAction, data: Any) -> Call:
 def _check_lease(session: RunSession | None, request: Call) -> None:
     """Raises CallRejected unless the call has its run's lease: of two processes only the holder may act for the run."""
     if session is not None and session.remote is not None and session.remote.lease_token != request.lease:
-        told = "lease: it is not the one that this run is held by"
-        raise CallRejected("unauthorized", f"{told}; calls of a claimed run carry the lease of its claim")
+        message = "lease: it is not the one that this run is held by"
+        raise CallRejected("unauthorized", f"{message}; calls of a claimed run carry the lease of its claim")
 
 
 def _reject(refusal: Refusal | None) -> None:
@@ -199,19 +203,19 @@ def _rejection(refusal: Refusal) -> CallRejected:
 
 
 @contextmanager
-def _translate_errors() -> Iterator[None]:
-    """Translates errors of handlers to CallRejected with the codes of the protocol."""
+def _translate_errors(redactor: Redactor) -> Iterator[None]:
+    """Translates errors of handlers to CallRejected with the codes of the protocol, without secrets."""
     try:
         yield
-    except GuardFailed as ended:
-        raise CallRejected("unauthorized", "no active run has this id") from ended
+    except GuardFailed as error:
+        raise CallRejected("unauthorized", "no active run has this id") from error
     except StorageFailed as failure:
-        raise CallRejected("runtime_error", REDACTOR.redact(failure.message)) from failure
+        raise CallRejected("runtime_error", redactor.redact(failure.message)) from failure
     except ProviderFailed as failure:
-        raise CallRejected(failure.code, REDACTOR.redact(failure.message), failure.retryable) from failure
+        raise CallRejected(failure.code, redactor.redact(failure.message), failure.retryable) from failure
 
 
-def _retrieve_exception(acting: "asyncio.Future[BaseModel]") -> None:
+def _retrieve_exception(task: "asyncio.Future[BaseModel]") -> None:
     """Marks the exception of an action as retrieved: its caller may have disconnected."""
-    if not acting.cancelled():
-        acting.exception()
+    if not task.cancelled():
+        task.exception()

@@ -23,8 +23,8 @@ def collect_handlers(groups: Iterable[ActionGroup]) -> dict[str, Handler]:
     """Joins the handlers of all groups. Raises ValueError if two groups declare the same action."""
     handlers: dict[str, Handler] = {}
     for group in groups:
-        declared = group.handlers()
-        if repeated := handlers.keys() & declared.keys():
-            raise ValueError(f"actions with two handlers: {repeated}")
-        handlers.update(declared)
+        group_handlers = group.handlers()
+        if duplicates := handlers.keys() & group_handlers.keys():
+            raise ValueError(f"actions with two handlers: {duplicates}")
+        handlers.update(group_handlers)
     return handlers

@@ -5,6 +5,7 @@ Data of other conversations is answered as if it did not exist. A rerun sees not
 
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Condition
+from parlour.core.model.ids import ConversationId, EventId
 from parlour.core.pagination import InvalidCursor
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.store.history import EventRecordReader, HistoryReader
@@ -34,8 +35,8 @@ class HistoryActions:
             raise CallRejected("invalid_argument", str(error)) from error
 
     async def search(self, caller: ActionCaller, request: HistorySearch) -> HistorySearchResult:
-        named = request.filters.conversation_id if request.filters else None
-        conversation_id, thread_id = _conversation_and_thread(caller, named)
+        requested_id = request.filters.conversation_id if request.filters else None
+        conversation_id, thread_id = _conversation_and_thread(caller, requested_id)
         return await self._history.search(
             conversation_id, thread_id, request, _transcript_conditions(caller, conversation_id)
         )
@@ -53,12 +54,12 @@ class EventActions:
 
     async def get(self, caller: ActionCaller, request: EventGet) -> EventRecord:
         grant = caller.grant
-        found = await self._events.get(
-            grant.conversation_id, grant.thread_id, request.event_id, _event_conditions(caller)
+        record = await self._events.get(
+            grant.conversation_id, grant.thread_id, EventId(request.event_id), _event_conditions(caller)
         )
-        if found is None:
+        if record is None:
             raise CallRejected("not_found", "no event of this conversation has this id")
-        return found
+        return record
 
     async def page(self, caller: ActionCaller, request: EventPageGet) -> EventPage:
         grant = caller.grant
@@ -68,21 +69,21 @@ class EventActions:
             raise CallRejected("invalid_argument", str(error)) from error
 
 
-def _conversation_and_thread(caller: ActionCaller, named: str | None) -> tuple[str, str | None]:
+def _conversation_and_thread(caller: ActionCaller, requested_id: str | None) -> tuple[ConversationId, str | None]:
     """Returns the conversation and thread to read: the run's own, or all threads of another one.
 
     The gate has checked that the grant allows another conversation.
     """
-    if named is None or named == caller.grant.conversation_id:
+    if requested_id is None or requested_id == caller.grant.conversation_id:
         return caller.grant.conversation_id, caller.grant.thread_id
-    return named, None
+    return ConversationId(requested_id), None
 
 
-def _transcript_conditions(caller: ActionCaller, conversation_id: str) -> tuple[Condition, ...]:
-    rehearsal = caller.run_session.dry_run
-    return () if rehearsal is None else rehearsal.transcript_until(conversation_id == caller.grant.conversation_id)
+def _transcript_conditions(caller: ActionCaller, conversation_id: ConversationId) -> tuple[Condition, ...]:
+    dry_run = caller.run_session.dry_run
+    return () if dry_run is None else dry_run.transcript_until(conversation_id == caller.grant.conversation_id)
 
 
 def _event_conditions(caller: ActionCaller) -> tuple[Condition, ...]:
-    rehearsal = caller.run_session.dry_run
-    return () if rehearsal is None else rehearsal.events_until()
+    dry_run = caller.run_session.dry_run
+    return () if dry_run is None else dry_run.events_until()

@@ -27,8 +27,8 @@ class KnowledgeActions:
         return KnowledgeList(knowledge_bases=granted)
 
     async def retrieve(self, caller: ActionCaller, request: RetrieveKnowledge) -> KnowledgeResult:
-        asked = self._knowledge.retrieve(request.kb_id, request.query, request.top_k, request.filters)
-        chunks = await await_in_run(caller.session, asked)
+        retrieval = self._knowledge.retrieve(request.kb_id, request.query, request.top_k, request.filters)
+        chunks = await await_in_run(caller.session, retrieval)
         return KnowledgeResult(chunks=list(chunks))
 
 
@@ -58,5 +58,5 @@ class FileActions:
         return {"get_file": self.get}
 
     async def get(self, caller: ActionCaller, request: GetFile) -> FileChunk:
-        asked = self._files.read(request.file_key, request.offset, request.length)
-        return await await_in_run(caller.session, asked)
+        read = self._files.read(request.file_key, request.offset, request.length)
+        return await await_in_run(caller.session, read)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, aclosing
 
+from parlour.core.model.ids import ModelId
 from parlour.core.model.providers import Models
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.model_call_log import ModelCallLog, OpenCall
@@ -16,11 +17,11 @@ from .usage_recording import CallUsage, UsageRecorder
 
 class ModelActions:
     def __init__(
-        self, models: Models, media: PromptAttachments, metering: UsageRecorder, model_calls: ModelCallLog
+        self, models: Models, media: PromptAttachments, usage_recorder: UsageRecorder, model_calls: ModelCallLog
     ) -> None:
         self._models = models
         self._media = media
-        self._metering = metering
+        self._usage_recorder = usage_recorder
         self._model_calls = model_calls
 
     def handlers(self) -> dict[str, Handler]:
@@ -34,9 +35,9 @@ class ModelActions:
     async def invoke(self, caller: ActionCaller, request: InvokeModel) -> ModelAnswer:
         inlined = await self._media.inline(caller.session, request)
         call = self._begin_record(caller, request)
-        async with self._record_usage(caller, request.model_id, call) as used:
+        async with self._record_usage(caller, ModelId(request.model_id), call) as call_usage:
             answer = await await_in_run(caller.session, self._models.invoke(caller.call_context(), inlined))
-            used.usage = answer.usage
+            call_usage.usage = answer.usage
             if call is not None:
                 call.set_answer(answer)
         return answer
@@ -44,39 +45,39 @@ class ModelActions:
     async def stream(self, caller: ActionCaller, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
         inlined = await self._media.inline(caller.session, request)
         call = self._begin_record(caller, request)
-        async with self._record_usage(caller, request.model_id, call) as used:
+        async with self._record_usage(caller, ModelId(request.model_id), call) as call_usage:
             stream = self._models.stream(caller.call_context(), inlined)
             async with aclosing(stream_in_run(caller.session, stream)) as parts:
                 async for part in parts:
-                    used.usage = part.usage or used.usage
+                    call_usage.usage = part.usage or call_usage.usage
                     if call is not None:
                         call.add_chunk(part)
                     yield part
 
     async def rerank(self, caller: ActionCaller, request: Rerank) -> RerankAnswer:
         call = self._begin_record(caller, request)
-        async with self._record_usage(caller, request.model_id, call) as used:
+        async with self._record_usage(caller, ModelId(request.model_id), call) as call_usage:
             answer = await await_in_run(caller.session, self._models.rerank(caller.call_context(), request))
-            used.usage = answer.usage
+            call_usage.usage = answer.usage
             if call is not None:
                 call.set_answer(answer)
         return answer
 
     async def embed(self, caller: ActionCaller, request: Embed) -> EmbedAnswer:
         call = self._begin_record(caller, request)
-        async with self._record_usage(caller, request.model_id, call) as used:
+        async with self._record_usage(caller, ModelId(request.model_id), call) as call_usage:
             answer = await await_in_run(caller.session, self._models.embed(caller.call_context(), request))
-            used.usage = answer.usage
+            call_usage.usage = answer.usage
             if call is not None:
                 call.set_answer(answer)
         return answer
 
     def _record_usage(
-        self, caller: ActionCaller, model_id: str, call: OpenCall | None
+        self, caller: ActionCaller, model_id: ModelId, call: OpenCall | None
     ) -> AbstractAsyncContextManager[CallUsage]:
-        return self._metering.record(caller, "model", model_id, self._models.identity(model_id), call)
+        return self._usage_recorder.record(caller, "model", model_id, self._models.identity(model_id), call)
 
     def _begin_record(self, caller: ActionCaller, request: InvokeModel | Embed | Rerank) -> OpenCall | None:
         """Starts the record of a call. Files of a prompt are recorded by their names, not by their content."""
-        parameters = {**self._models.parameters(request.model_id), **(getattr(request, "extra", None) or {})}
+        parameters = {**self._models.parameters(ModelId(request.model_id)), **(getattr(request, "extra", None) or {})}
         return self._model_calls.begin(caller.session, request, parameters)

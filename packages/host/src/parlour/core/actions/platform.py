@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from parlour.core.errors import CallRejected
+from parlour.core.model.ids import BotId
 from parlour.core.model.providers import Platforms
 from parlour.core.runs.caller import ActionCaller
 from parlour_sdk.protocol.host_actions import HOST_ACTIONS
@@ -28,8 +29,8 @@ class PlatformActions:
     def _bot_handlers(self) -> dict[str, Callable[[ActionCaller, PlatformCall], Awaitable[BaseModel]]]:
         """Returns the handlers of all actions whose request names a bot."""
         requests = {name: action.request for name, action in HOST_ACTIONS.items()}
-        own = {name: self._method(name) for name, request in requests.items() if issubclass(request, PlatformCall)}
-        return {**own, "upload_file": self._upload}
+        handlers = {name: self._method(name) for name, request in requests.items() if issubclass(request, PlatformCall)}
+        return {**handlers, "upload_file": self._upload}
 
     def _method(self, name: str) -> Callable[[ActionCaller, PlatformCall], Awaitable[BaseModel]]:
         answer = HOST_ACTIONS[name].answer
@@ -37,28 +38,28 @@ class PlatformActions:
         async def call(caller: ActionCaller, request: PlatformCall) -> BaseModel:
             arguments = request.model_dump(exclude={"call_id", "run_id", "lease", "bot_id"})
             _refuse_paths(arguments)
-            told = await self._platforms.call(caller.call_context(), request.bot_id, name, arguments)
-            return answer.model_validate(told if told is not None else {})
+            response = await self._platforms.call(caller.call_context(), BotId(request.bot_id), name, arguments)
+            return answer.model_validate(response if response is not None else {})
 
         return call
 
     async def _upload(self, caller: ActionCaller, request: PlatformCall) -> BaseModel:
         assert isinstance(request, UploadFile)
-        upload_id, whole = self._uploads.add_chunk(caller.plugin_id, request)
-        if whole is None:
+        upload_id, content = self._uploads.add_chunk(caller.plugin_id, request)
+        if content is None:
             return UploadedFile(upload_id=upload_id)
-        arguments = {"content_base64": base64.b64encode(whole).decode(), "filename": request.filename}
-        told = await self._platforms.call(caller.call_context(), request.bot_id, "upload_file", arguments)
-        return UploadedFile.model_validate(told if told is not None else {})
+        arguments = {"content_base64": base64.b64encode(content).decode(), "filename": request.filename}
+        response = await self._platforms.call(caller.call_context(), BotId(request.bot_id), "upload_file", arguments)
+        return UploadedFile.model_validate(response if response is not None else {})
 
     async def bots(self, caller: ActionCaller, request: ListBots) -> BotList:
         return BotList(bots=list(self._platforms.bots()))
 
     async def capabilities(self, caller: ActionCaller, request: GetBotCapabilities) -> BotCapabilities:
-        found = self._platforms.capabilities(request.bot_id)
-        if found is None:
+        capabilities = self._platforms.capabilities(BotId(request.bot_id))
+        if capabilities is None:
             raise CallRejected("not_found", f"there is no bot '{request.bot_id}'")
-        return found
+        return capabilities
 
 
 def _refuse_paths(value: Any, field: str = "") -> None:

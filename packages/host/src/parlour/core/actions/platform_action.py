@@ -14,7 +14,7 @@ class PlatformRequestActions:
     def handlers(self) -> dict[str, Handler]:
         return {"platform_action": self.request}
 
-    async def request(self, caller: ActionCaller, asked: RequestAction) -> ActionOutcome:
+    async def request(self, caller: ActionCaller, request: RequestAction) -> ActionOutcome:
         return await self._requests.request(
-            caller.run_session, asked.action, asked.target, asked.payload, asked.wait_seconds
+            caller.run_session, request.action, request.target, request.payload, request.wait_seconds
         )

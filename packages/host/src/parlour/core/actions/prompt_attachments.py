@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Sequence
 
+from parlour.core.model.ids import ArtifactId
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.runs.attachments import readable_scope
 from parlour.core.runs.session import RunSession
@@ -27,33 +28,37 @@ class PromptAttachments:
         """Returns the request with the content of its files. Outside a run no artifact is visible, so none is found."""
         if not any(_names_files(each.content) for each in request.messages):
             return request
-        left = MAX_PROMPT_FILE_BYTES
+        remaining_bytes = MAX_PROMPT_FILE_BYTES
         messages: list[Message] = []
         for message in request.messages:
             if _names_files(message.content):
-                elements = [await self._element(session, each, left) for each in message.content]
-                left -= sum(len(each.content_base64 or "") for each in elements if isinstance(each, MediaElement))
+                elements: list[object] = []
+                for each in message.content:
+                    elements.append(await self._element(session, each, remaining_bytes))
+                    remaining_bytes -= _content_bytes(elements[-1])
                 message = message.model_copy(update={"content": elements})
             messages.append(message)
         return request.model_copy(update={"messages": messages})
 
-    async def _element(self, session: RunSession | None, element: "str | ContentElement", left: int) -> object:
+    async def _element(
+        self, session: RunSession | None, element: "str | ContentElement", remaining_bytes: int
+    ) -> object:
         if not isinstance(element, MediaElement) or element.artifact_id is None:
             return element
         if session is None:
             raise ProviderFailed("not_found", f"there is no artifact '{element.artifact_id[:64]}'")
-        artifact = await self._artifacts.get_visible(element.artifact_id, readable_scope(session))
+        artifact = await self._artifacts.get_visible(ArtifactId(element.artifact_id), readable_scope(session))
         try:
             artifact = await self._artifacts.ensure_local(artifact)
         except ProviderFailed as failure:
             if artifact.location == "object":
                 raise
             # The file is still behind a link, and links expire: the model gets a note instead.
-            return TextElement(text=f"[{element.type}{_called(element)}; {failure.message}]")
-        if artifact.size_bytes > min(MAX_FILE_BYTES, left):
-            told = f"artifact '{artifact.artifact_id}' has {artifact.size_bytes} bytes"
+            return TextElement(text=f"[{element.type}{_name_suffix(element)}; {failure.message}]")
+        if artifact.size_bytes > min(MAX_FILE_BYTES, remaining_bytes):
+            message = f"artifact '{artifact.artifact_id}' has {artifact.size_bytes} bytes"
             limits = f"a model is given {MAX_FILE_BYTES} of a file and {MAX_PROMPT_FILE_BYTES} of all together"
-            raise ProviderFailed("payload_too_large", f"{told}; {limits}")
+            raise ProviderFailed("payload_too_large", f"{message}; {limits}")
         content = await self._artifacts.read(artifact, 0, artifact.size_bytes)
         return element.model_copy(
             update={
@@ -65,7 +70,13 @@ class PromptAttachments:
         )
 
 
-def _called(element: MediaElement) -> str:
+def _content_bytes(element: object) -> int:
+    """Returns the size of the content that an element has inline."""
+    encoded = (isinstance(element, MediaElement) and element.content_base64) or ""
+    return len(encoded) * 3 // 4 - encoded.count("=", -2)
+
+
+def _name_suffix(element: MediaElement) -> str:
     return f": {element.name}" if element.name else ""
 
 

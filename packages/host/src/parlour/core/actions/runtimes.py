@@ -5,6 +5,7 @@ from contextlib import aclosing
 
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal
+from parlour.core.model.ids import RunId, RuntimeId
 from parlour.core.model.ports import Clock
 from parlour.core.remote.leases import LeasedRun
 from parlour.core.remote.queue import RemoteRunQueue, WorkerFilter
@@ -36,11 +37,11 @@ DEFINITION = {"labels", "runners", "slots", "versions", "providers", "workspaces
 
 class RuntimeActions:
     def __init__(
-        self, journal: Journal, workers: RemoteWorkers, claims: RemoteRunQueue, control: RunControl, clock: Clock
+        self, journal: Journal, workers: RemoteWorkers, queue: RemoteRunQueue, control: RunControl, clock: Clock
     ) -> None:
         self._ledger = Ledger(journal)
         self._workers = workers
-        self._claims = claims
+        self._queue = queue
         self._control = control
         self._clock = clock
 
@@ -58,72 +59,72 @@ class RuntimeActions:
 
     async def register(self, caller: ActionCaller, request: RuntimeRegister) -> Runtime:
         definition = request.model_dump(mode="json", include=DEFINITION)
-        return _runtime(await self._workers.register(caller.plugin_id, request.runtime_id, definition))
+        return _runtime(await self._workers.register(caller.plugin_id, RuntimeId(request.runtime_id), definition))
 
     async def heartbeat(self, caller: ActionCaller, request: RuntimeHeartbeat) -> Runtime:
-        return _runtime(await self._workers.heartbeat(caller.plugin_id, request.runtime_id))
+        return _runtime(await self._workers.heartbeat(caller.plugin_id, RuntimeId(request.runtime_id)))
 
     async def list(self, caller: ActionCaller, request: RuntimeList) -> RuntimePage:
         return RuntimePage(items=[_runtime(each) for each in await self._workers.all()])
 
     async def deregister(self, caller: ActionCaller, request: RuntimeDeregister) -> Done:
-        await self._workers.deregister(caller.plugin_id, request.runtime_id)
+        await self._workers.deregister(caller.plugin_id, RuntimeId(request.runtime_id))
         return Done()
 
     async def claim(self, caller: ActionCaller, request: RunClaim) -> ClaimResult:
         """Claims a queued run. A claim may ask for less than its worker registered, never for more."""
-        runtime = await self._workers.get_own(caller.plugin_id, request.runtime_id)
+        runtime = await self._workers.get_own(caller.plugin_id, RuntimeId(request.runtime_id))
         labels = runtime.labels & set(request.labels) if request.labels else runtime.labels
-        wanted = WorkerFilter(labels, _common_runners(runtime.runners, request.runners))
-        claimed = await self._claims.claim(runtime, wanted, request.wait_seconds)
-        if claimed is None:
+        worker_filter = WorkerFilter(labels, _common_runners(runtime.runners, request.runners))
+        claimed_run = await self._queue.claim(runtime, worker_filter, request.wait_seconds)
+        if claimed_run is None:
             return ClaimResult()
-        context = AgentRunContext.model_validate(claimed.request["context"])
-        run = await self._ledger.get_run(context.run_id)
+        context = AgentRunContext.model_validate(claimed_run.request["context"])
+        run = await self._ledger.get_run(RunId(context.run_id))
         assert run is not None
-        lease = claimed.lease
+        lease = claimed_run.lease
         return ClaimResult(
             claimed=ClaimedRun(run=to_agent_run(run), context=context, lease=lease.token, lease_until=lease.expires_at)
         )
 
     async def wakeups(self, caller: ActionCaller, request: RuntimeWakeups) -> AsyncGenerator[Wakeup, None]:
-        runtime = await self._workers.get_own(caller.plugin_id, request.runtime_id)
-        async with aclosing(self._claims.wakeups(runtime, WorkerFilter(runtime.labels, runtime.runners))) as wakeups:
-            async for queued in wakeups:
-                yield Wakeup(queued=queued)
+        runtime = await self._workers.get_own(caller.plugin_id, RuntimeId(request.runtime_id))
+        async with aclosing(self._queue.wakeups(runtime, WorkerFilter(runtime.labels, runtime.runners))) as wakeups:
+            async for queued_count in wakeups:
+                yield Wakeup(queued=queued_count)
 
     async def renew(self, caller: ActionCaller, request: RunRenew) -> LeaseRenewed:
         """Renews a lease. A cancelled run is not refused: the answer is how its holder learns of the cancellation."""
         now = self._clock.now()
-        if await self._control.was_cancelled(caller, request.target_run_id):
+        if await self._control.was_cancelled(caller, RunId(request.target_run_id)):
             return LeaseRenewed(lease_until=now, cancel_requested=True)
-        run = await self._claimed(caller, request.target_run_id)
+        run = await self._get_claimed_run(caller, RunId(request.target_run_id))
         run.verify(request.lease, caller.plugin_id)
         if run.active_run.session.is_over():
             return LeaseRenewed(lease_until=now, cancel_requested=True)
         try:
             lease = await run.renew(request.lease, caller.plugin_id)
-        except GuardFailed as lost:
-            raise CallRejected("unauthorized", "lease: it was lost meanwhile; claim the run anew") from lost
+        except GuardFailed as error:
+            raise CallRejected("unauthorized", "lease: it was lost meanwhile; claim the run anew") from error
         return LeaseRenewed(lease_until=lease.expires_at)
 
     async def release(self, caller: ActionCaller, request: RunRelease) -> Done:
-        run = await self._claimed(caller, request.target_run_id)
+        run = await self._get_claimed_run(caller, RunId(request.target_run_id))
         await run.release(request.lease, caller.plugin_id)
         return Done()
 
-    async def _claimed(self, caller: ActionCaller, run_id: str) -> LeasedRun:
+    async def _get_claimed_run(self, caller: ActionCaller, run_id: RunId) -> LeasedRun:
         """Returns a run of the queue, for the plugin that holds or held it. Raises CallRejected if it is over."""
-        leased = self._claims.get(run_id)
-        if leased is None:
+        remote_run = self._queue.get(run_id)
+        if remote_run is None:
             raise await self._control.run_over_error(caller, run_id)
-        return leased
+        return remote_run
 
 
-def _common_runners(registered: frozenset[str], named: list[str]) -> frozenset[str]:
+def _common_runners(registered: frozenset[str], requested: list[str]) -> frozenset[str]:
     """Returns the runners that both sides accept; an empty set or list means any runner."""
-    common = registered & set(named) if registered and named else registered | set(named)
-    if not common and (registered or named):
+    common = registered & set(requested) if registered and requested else registered | set(requested)
+    if not common and (registered or requested):
         raise CallRejected("invalid_argument", "runners: none of them is among those that the runtime registered")
     return common
 

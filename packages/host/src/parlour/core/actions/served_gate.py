@@ -5,6 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from parlour.core.model.ids import PluginId
+
 from .gate import Gate
 
 
@@ -17,8 +19,8 @@ class WireGate:
     def streams(self, name: str) -> bool:
         return self._gate.streams(name)
 
-    async def call(self, plugin_id: str, name: str, data: Any) -> BaseModel:
+    async def call(self, plugin_id: PluginId, name: str, data: Any) -> BaseModel:
         return await self._gate.call_typed(plugin_id, name, data)
 
-    def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[BaseModel, None]:
+    def stream(self, plugin_id: PluginId, name: str, data: Any) -> AsyncGenerator[BaseModel, None]:
         return self._gate.stream_typed(plugin_id, name, data)

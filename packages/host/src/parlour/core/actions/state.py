@@ -27,21 +27,21 @@ class StateActions:
         }
 
     async def get(self, caller: ActionCaller, request: StateGet) -> StateValue:
-        found, value = await self._state.get(caller.grant.scopes[request.scope], request.key)
-        return StateValue(found=found, value=value)
+        exists, value = await self._state.get(caller.grant.scopes[request.scope], request.key)
+        return StateValue(found=exists, value=value)
 
     async def set(self, caller: ActionCaller, request: StateSet) -> Done:
         now = self._clock.now()
         write = state.put(caller.grant.scopes, request.scope, request.key, request.value, now)
-        touch = ledger.update_progress(caller.run_session.run_id, now, effects=caller.run_session.mark_effect())
-        await self._journal.commit(Unit("state.set", (touch, write)))
+        progress = ledger.update_progress(caller.run_session.run_id, now, has_effects=caller.run_session.mark_effect())
+        await self._journal.commit(Unit("state.set", (progress, write)))
         return Done()
 
     async def delete(self, caller: ActionCaller, request: StateDelete) -> Done:
         now = self._clock.now()
         removal = state.remove(caller.grant.scopes, request.scope, request.key)
-        touch = ledger.update_progress(caller.run_session.run_id, now, effects=caller.run_session.mark_effect())
-        await self._journal.commit(Unit("state.delete", (touch, removal)))
+        progress = ledger.update_progress(caller.run_session.run_id, now, has_effects=caller.run_session.mark_effect())
+        await self._journal.commit(Unit("state.delete", (progress, removal)))
         return Done()
 
     async def list(self, caller: ActionCaller, request: StateList) -> StateKeys:

@@ -42,8 +42,8 @@ class StorageActions:
     async def set(self, caller: ActionCaller, request: StorageSet) -> Done:
         value = _decoded(request.content_base64)
         owner = caller.grant.storage[request.area]
-        others = await self._storage.used_bytes(request.area, owner, request.key)
-        if others + len(value) > self._quotas[request.area]:
+        other_bytes = await self._storage.used_bytes(request.area, owner, request.key)
+        if other_bytes + len(value) > self._quotas[request.area]:
             limit = f"the storage area '{request.area}' holds at most {self._quotas[request.area] // 1024} KiB"
             raise CallRejected("payload_too_large", f"{limit}; delete something first")
         await self._storage.set(request.area, owner, request.key, value, run=caller.session)

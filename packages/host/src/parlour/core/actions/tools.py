@@ -16,10 +16,10 @@ from .usage_recording import UsageRecorder
 
 class ToolActions:
     def __init__(
-        self, tools: Tools, outputs: ToolOutputLimiter, metering: UsageRecorder, journal: Journal, clock: Clock
+        self, tools: Tools, outputs: ToolOutputLimiter, usage_recorder: UsageRecorder, journal: Journal, clock: Clock
     ) -> None:
         self._tools = tools
-        self._metering = metering
+        self._usage_recorder = usage_recorder
         self._outputs = outputs
         self._journal = journal
         self._clock = clock
@@ -38,9 +38,9 @@ class ToolActions:
         name = request.tool_name
         if caller.session is not None and not self._tools.read_only(name) and caller.session.mark_effect():
             # Committed before the tool is called: otherwise a restart could call it again.
-            touch = ledger.update_progress(caller.session.run_id, self._clock.now(), effects=True)
-            await self._journal.commit(Unit("tool.call", (touch,)))
-        async with self._metering.record(caller, "tool", name):
+            progress = ledger.update_progress(caller.session.run_id, self._clock.now(), has_effects=True)
+            await self._journal.commit(Unit("tool.call", (progress,)))
+        async with self._usage_recorder.record(caller, "tool", name):
             outcome = await await_in_run(
                 caller.session, self._tools.call(caller.call_context(), name, request.parameters)
             )

@@ -43,7 +43,7 @@ class UsageRecorder:
         self._journal = journal
         self._model_calls = model_calls
         self._clock = clock
-        self._writing: set[asyncio.Task[None]] = set()
+        self._write_tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def record(
@@ -51,29 +51,29 @@ class UsageRecorder:
         caller: ActionCaller,
         kind: Kind,
         name: str,
-        about: Mapping[str, str] | None = None,
+        extra_details: Mapping[str, str] | None = None,
         call: OpenCall | None = None,
     ) -> AsyncIterator[CallUsage]:
         """Counts one call of a run while the context is open. Outside a run nothing is recorded yet.
 
-        `about` is stored beside the call's name. `call` is the record of a model call, which is ended here.
+        `extra_details` are stored beside the call's name. `call` is the record of a model call, which is ended here.
         """
         meter = caller.session.meter if caller.session is not None else RunMeter()
-        used, began, outcome, error = CallUsage(), self._clock.now(), "abandoned", ""
+        call_usage, started_at, outcome, error = CallUsage(), self._clock.now(), "abandoned", ""
         meter.start_call(kind, name)
         if caller.session is not None and kind == "model":
             self._schedule_write(caller.session, "run.calling")
         try:
-            yield used
+            yield call_usage
             outcome = "answered"
         except (ProviderFailed, CallRejected) as failure:
             outcome, error = failure.code, failure.message
             raise
         finally:
-            details: dict[str, Any] = {**(about or {}), "started_at": began}
+            details: dict[str, Any] = {**(extra_details or {}), "started_at": started_at}
             if call is not None:
                 details["call_id"] = call.call_id
-            meter.end_call(kind, name, outcome, self._clock.now() - began, used.usage, details)
+            meter.end_call(kind, name, outcome, self._clock.now() - started_at, call_usage.usage, details)
             if call is not None:
                 self._model_calls.end(call, outcome, error)
             if caller.session is not None and kind == "model":
@@ -85,18 +85,18 @@ class UsageRecorder:
 
     def _schedule_write(self, session: RunSession, unit: str) -> None:
         task = asyncio.get_running_loop().create_task(self._write(session, unit))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
+        self._write_tasks.add(task)
+        task.add_done_callback(self._write_tasks.discard)
 
     async def _write(self, session: RunSession, unit: str) -> None:
         notes, now = session.meter.drain_events(), self._clock.now()
-        counted = ledger.record_usage(session.run_id, session.meter.usage({}), now)
+        usage_update = ledger.record_usage(session.run_id, session.meter.usage({}), now)
         rows = [
-            ledger.append_event(session.run_id, session.next_sequence(), type, told, now, source="host")
-            for type, told in notes
+            ledger.append_event(session.run_id, session.next_sequence(), type, data, now, source="host")
+            for type, data in notes
         ]
         try:
-            await self._journal.commit(Unit(unit, (counted, *rows)))
+            await self._journal.commit(Unit(unit, (usage_update, *rows)))
         except GuardFailed:
             session.meter.restore_events(notes)  # the run is ending, and its last unit may still include them
         except StorageFailed as failure:

@@ -14,6 +14,7 @@ from parlour.core.delivery.rendering.text_formatter import defuse_mentions
 from parlour.core.delivery.targets import parse_chain
 from parlour.core.errors import CallRejected
 from parlour.core.model.delivery_policy import DeliveryPolicy
+from parlour.core.model.ids import ArtifactId, BotId
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.platforms import actions
 from parlour.core.platforms.actions import ChainBuilder, PlatformAction
@@ -39,26 +40,26 @@ class ActionParser:
         self, session: RunSession, action: str, target: Mapping[str, Any], payload: Mapping[str, Any]
     ) -> PlatformAction:
         """Parses an action. Raises CallRejected if it is invalid, or the bot or its platform does not support it."""
-        bot_id = str(target.get("bot_id") or session.event.envelope.bot_id)
+        bot_id = BotId(str(target.get("bot_id") or session.event.envelope.bot_id))
         chains = await self._chains(session, bot_id, payload)
-        wanted = actions.parse_action(session.event, action, target, payload, chains)
-        manifest = self._bots.manifest(wanted.bot_id)
+        parsed = actions.parse_action(session.event, action, target, payload, chains)
+        manifest = self._bots.manifest(parsed.bot_id)
         if manifest is None:
-            raise CallRejected("not_found", f"there is no bot '{wanted.bot_id[:64]}'")
-        actions.check_declared(wanted.calls, manifest)
-        return replace(wanted, elsewhere=wanted.elsewhere or await self._targets_other_chat(session, wanted, manifest))
+            raise CallRejected("not_found", f"there is no bot '{parsed.bot_id[:64]}'")
+        actions.check_declared(parsed.calls, manifest)
+        return replace(parsed, elsewhere=parsed.elsewhere or await self._targets_other_chat(session, parsed, manifest))
 
-    async def _targets_other_chat(self, session: RunSession, wanted: PlatformAction, manifest: AdapterManifest) -> bool:
+    async def _targets_other_chat(self, session: RunSession, parsed: PlatformAction, manifest: AdapterManifest) -> bool:
         """Returns whether an action reaches another chat without naming it: by a parameter, or by a message from
         elsewhere.
         """
-        if actions.targets_other_place(session.event, wanted.calls, manifest):
+        if actions.targets_other_place(session.event, parsed.calls, manifest):
             return True
         if manifest.message_ids == "chat":
             return False
-        return not all([await self._messages.contains(session.event, each) for each in wanted.message_ids])
+        return not all([await self._messages.contains(session.event, each) for each in parsed.message_ids])
 
-    async def _chains(self, session: RunSession, bot_id: str, payload: Mapping[str, Any]) -> ChainBuilder:
+    async def _chains(self, session: RunSession, bot_id: BotId, payload: Mapping[str, Any]) -> ChainBuilder:
         """Returns a function that yields the chains of the payload. They are checked here, if the payload has a
         message; if it has none, calling the function is refused.
         """
@@ -66,10 +67,10 @@ class ActionParser:
         policy = DeliveryPolicy.decode(session.binding.agent.delivery_policy)
         if manifest is None or not payload.keys() & {"text", "chain"}:
             return _refuse_missing_message
-        made = _build_chains(payload, manifest, policy)
-        for component in _components([part for chain in made for part in chain]):
+        built_chains = _build_chains(payload, manifest, policy)
+        for component in _components([part for chain in built_chains for part in chain]):
             await self._check(session, component, policy, manifest)
-        return lambda payload: made
+        return lambda payload: built_chains
 
     async def _check(
         self, session: RunSession, component: dict[str, Any], policy: DeliveryPolicy, manifest: AdapterManifest
@@ -80,7 +81,7 @@ class ActionParser:
                 raise CallRejected("denied", f"chain: message {message_id[:64]} is not known in this chat")
         if component.get("artifact_id"):
             try:
-                await self._artifacts.get_visible(str(component["artifact_id"]), readable_scope(session))
+                await self._artifacts.get_visible(ArtifactId(str(component["artifact_id"])), readable_scope(session))
             except ProviderFailed as failure:
                 raise CallRejected(failure.code, f"payload.chain: {failure.message}") from failure
 
@@ -89,8 +90,8 @@ def chains_without_run(manifest: AdapterManifest, policy: DeliveryPolicy) -> Cha
     """Returns the chain builder for callers without a run, which therefore have no artifacts."""
 
     def chains(payload: Mapping[str, Any]) -> list[Chain]:
-        made = _build_chains(payload, manifest, policy)
-        for component in _components([part for chain in made for part in chain]):
+        built_chains = _build_chains(payload, manifest, policy)
+        for component in _components([part for chain in built_chains for part in chain]):
             _check_component(component, policy)
             if component.get("artifact_id"):
                 raise CallRejected("invalid_argument", "chain: artifact_id names a run's file; send a url or base64")
@@ -98,7 +99,7 @@ def chains_without_run(manifest: AdapterManifest, policy: DeliveryPolicy) -> Cha
                 raise CallRejected(
                     "denied", "chain: a message that is named by its id could be another chat's; send its words"
                 )
-        return made
+        return built_chains
 
     return chains
 
@@ -132,14 +133,16 @@ def _build_chains(payload: Mapping[str, Any], manifest: AdapterManifest, policy:
         raise CallRejected("invalid_argument", f"payload.chain: {_field(first)}: {first['msg']}") from error
     if not components:
         raise CallRejected("invalid_argument", "payload: a message needs text or a chain that is not empty")
-    everyone = "" if policy.mention_everyone else manifest.mentions_everyone
-    return [[_defuse(each.model_dump(mode="json", exclude_none=True), everyone) for each in components]]
+    everyone_pattern = "" if policy.mention_everyone else manifest.mentions_everyone
+    return [
+        [_defuse_component(each.model_dump(mode="json", exclude_none=True), everyone_pattern) for each in components]
+    ]
 
 
-def _defuse(component: dict[str, Any], everyone: str) -> dict[str, Any]:
+def _defuse_component(component: dict[str, Any], everyone_pattern: str) -> dict[str, Any]:
     if component["type"] != "Plain":
         return component
-    return {**component, "text": defuse_mentions(component["text"], everyone)}
+    return {**component, "text": defuse_mentions(component["text"], everyone_pattern)}
 
 
 def _components(chain: Chain) -> Iterator[dict[str, Any]]:

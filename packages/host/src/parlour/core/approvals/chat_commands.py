@@ -9,6 +9,7 @@ from parlour.core.errors import CallRejected
 from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.command import ChatCommand, CommandResult
 from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.ids import ApprovalId
 from parlour.core.routing.default_resolver import sent_by_bot
 from parlour.core.store.approvals import Approval
 from parlour.core.texts.catalogue import text
@@ -34,39 +35,47 @@ class ApprovalCommands:
         """Returns the decision in an event. A press of an approval button is always a command, even if its prompt is
         outdated.
         """
-        said = _decision_text(event) if event.surface in _CHATS else ""
-        match = _DECISION_PATTERN.fullmatch(said)
-        known = self._approvals.by_keyword(match[2].lower()) if match is not None else None
-        if match is None or known is None or not _was_asked_in_chat_of(known, event) or _is_ignored_bot(known, event):
-            return ChatCommand(COMMAND_NAME) if said and _is_button_press(event) else None
-        return ChatCommand(COMMAND_NAME, f"{match[1].lower()} {known.approval_id} {match[3] or ''}")
+        decision = _decision_text(event) if event.surface in _CHATS else ""
+        match = _DECISION_PATTERN.fullmatch(decision)
+        approval = self._approvals.by_keyword(match[2].lower()) if match is not None else None
+        if (
+            match is None
+            or approval is None
+            or not _was_asked_in_chat_of(approval, event)
+            or _is_ignored_bot(approval, event)
+        ):
+            return ChatCommand(COMMAND_NAME) if decision and _is_button_press(event) else None
+        return ChatCommand(COMMAND_NAME, f"{match[1].lower()} {approval.approval_id} {match[3] or ''}")
 
     async def execute(self, control_input: ChatCommand, event: RecordedEvent) -> CommandResult:
         if not control_input.argument:
             return CommandResult("no such question is known any more", self._languages.text(event, "approval.stale"))
-        written, approval_id, reason = control_input.argument.split(" ", 2)
-        verdict: Verdict = "approve" if written == "approve" else "deny"
+        decision, named, reason = control_input.argument.split(" ", 2)
+        approval_id = ApprovalId(named)
+        verdict: Verdict = "approve" if decision == "approve" else "deny"
         decider, language = Decider(event.envelope.actor), self._languages.for_event(event.envelope)
         try:
             await self._check_button_message(approval_id, event.envelope)
-            closed = await self._approvals.decide(
-                approval_id, verdict, decider, reason.strip(), tell=False, language=language
+            approval = await self._approvals.decide(
+                approval_id, verdict, decider, reason.strip(), post_decision=False, language=language
             )
         except CallRejected as refusal:
-            told = f"{decider.display_name}: {refusal.message}" if _is_button_press(event.envelope) else refusal.message
-            return CommandResult(f"{approval_id} was not decided: {refusal.message}", told)
-        seen = _is_button_press(event.envelope) and self._approvals.edits_prompt(closed)
-        word = text("approval.approved" if closed.status == "approved" else "approval.denied", language)
-        return CommandResult(f"{approval_id} is {closed.status}", "" if seen else word)
+            message = (
+                f"{decider.display_name}: {refusal.message}" if _is_button_press(event.envelope) else refusal.message
+            )
+            return CommandResult(f"{approval_id} was not decided: {refusal.message}", message)
+        is_shown_in_prompt = _is_button_press(event.envelope) and self._approvals.edits_prompt(approval)
+        reply = text("approval.approved" if approval.status == "approved" else "approval.denied", language)
+        return CommandResult(f"{approval_id} is {approval.status}", "" if is_shown_in_prompt else reply)
 
-    async def _check_button_message(self, approval_id: str, event: EventEnvelope) -> None:
+    async def _check_button_message(self, approval_id: ApprovalId, event: EventEnvelope) -> None:
         """Rejects a button press outside the prompt's own message: an agent could put the same value below another
         text.
         """
         if not _is_button_press(event):
             return
-        asked_under = await self._approvals.prompt_message_id(approval_id)
-        if asked_under and event.data.get("message_id") != asked_under:
+        prompt_message_id = await self._approvals.prompt_message_id(approval_id)
+        if prompt_message_id and event.data.get("message_id") != prompt_message_id:
             raise CallRejected("denied", text("approval.no_question", self._languages.for_event(event)))
 
 
@@ -80,17 +89,17 @@ def _decision_text(event: EventEnvelope) -> str:
     return event.text if event.event_type == "message.received" else ""
 
 
-def _was_asked_in_chat_of(known: Approval, event: EventEnvelope) -> bool:
+def _was_asked_in_chat_of(approval: Approval, event: EventEnvelope) -> bool:
     """Returns whether the event is from the chat of the prompt. If the prompt names no account, any account of the bot
     counts.
     """
-    there = tuple(known.chat[part] for part in ("surface", "bot_id", "principal"))
-    return there == (event.surface, event.bot_id, event.principal) and known.chat["chat"] in _chats(event)
+    location = tuple(approval.chat[part] for part in ("surface", "bot_id", "principal"))
+    return location == (event.surface, event.bot_id, event.principal) and approval.chat["chat"] in _chats(event)
 
 
-def _is_ignored_bot(known: Approval, event: EventEnvelope) -> bool:
+def _is_ignored_bot(approval: Approval, event: EventEnvelope) -> bool:
     """Returns whether the sender is a bot that the policy does not name; bots are ignored, whatever their role is."""
-    return sent_by_bot(event) and event.actor.id not in known.who["users"]
+    return sent_by_bot(event) and event.actor.id not in approval.who["users"]
 
 
 def _chats(event: EventEnvelope) -> tuple[str, ...]:

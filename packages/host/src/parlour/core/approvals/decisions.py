@@ -10,9 +10,12 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from parlour.core.config.agents import AgentRepository
+from parlour.core.delivery.action_rows import ActionRowFactory
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Receipt, Ref, Statement, UnitBuilder
 from parlour.core.model.event import EventContext, EventEnvelope, Participant, RecordedEvent
+from parlour.core.model.ids import AgentId, BotId, ConversationId, EventId, PluginId, RunId
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.runs.session import QueuedEvent
 from parlour.core.runs.session_registry import RunSessions
 from parlour.core.store import event_log, inbox, ledger
@@ -48,9 +51,9 @@ class Decider:
         return self.participant.name or self.participant.id
 
 
-def identity(party: Participant) -> str:
+def identity(participant: Participant) -> str:
     """Returns the participant's type and id as one text."""
-    return f"{party.type}:{party.id}"
+    return f"{participant.type}:{participant.id}"
 
 
 def ensure_may_decide(approval: Approval, decider: Decider, now: int, language: str = DEFAULT_LANGUAGE) -> None:
@@ -63,48 +66,54 @@ def ensure_may_decide(approval: Approval, decider: Decider, now: int, language: 
         raise CallRejected("conflict", text("approval.too_late", language, keyword=keyword))
     if not _may_decide(approval, decider):
         key = "approval.not_yours_asked" if _is_requester(approval, decider) else "approval.not_yours"
-        raise CallRejected("denied", text(key, language, keyword=keyword, who=_who(approval.who, language)))
+        raise CallRejected("denied", text(key, language, keyword=keyword, who=_deciders_text(approval.who, language)))
 
 
 def _may_decide(approval: Approval, decider: Decider) -> bool:
-    who = approval.who
+    deciders = approval.who
     if _is_requester(approval, decider):
-        return bool(who["requester"])
+        return bool(deciders["requester"])
     return (
         decider.operator
-        or decider.participant.id in who["users"]
-        or decider.participant.data.get("role") in who["roles"]
+        or decider.participant.id in deciders["users"]
+        or decider.participant.data.get("role") in deciders["roles"]
     )
 
 
 def _is_requester(approval: Approval, decider: Decider) -> bool:
-    brought = bool(decider.principal) and decider.principal == approval.who.get("principal")
-    return brought or decider.name == approval.requester
+    is_same_principal = bool(decider.principal) and decider.principal == approval.who.get("principal")
+    return is_same_principal or decider.name == approval.requester
 
 
-def _who(who: dict[str, Any], language: str) -> str:
-    either = text("approval.who.or", language).join(who["roles"])
-    roles = text("approval.who.roles", language, roles=either) if either else ""
-    users = _counted(len(who["users"]), language)
-    asker = text("approval.who.requester", language) if who["requester"] else ""
-    parts = (roles, users, asker, text("approval.who.operator", language))
+def _deciders_text(deciders: dict[str, Any], language: str) -> str:
+    role_names = text("approval.who.or", language).join(deciders["roles"])
+    roles = text("approval.who.roles", language, roles=role_names) if role_names else ""
+    users = _user_count_text(len(deciders["users"]), language)
+    requester = text("approval.who.requester", language) if deciders["requester"] else ""
+    parts = (roles, users, requester, text("approval.who.operator", language))
     return text("approval.who.and", language).join(filter(None, parts))
 
 
-def _counted(people: int, language: str) -> str:
-    return text("approval.who.many" if people > 1 else "approval.who.one", language, count=people) if people else ""
+def _user_count_text(count: int, language: str) -> str:
+    return text("approval.who.many" if count > 1 else "approval.who.one", language, count=count) if count else ""
 
 
 class ListenerEvents(Protocol):
     """Queues events of the Host for the plugins that listen to them."""
 
-    def recipients(self, event_type: str, handled: bool) -> list[str]: ...
+    def recipients(self, event_type: str, handled: bool) -> list[PluginId]: ...
 
     def add_deliveries(
-        self, draft: UnitBuilder, position: int, plugins: Sequence[str], now: int, observing: bool = False
+        self, draft: UnitBuilder, position: int, bot_id: BotId, plugins: Sequence[PluginId], observing: bool = False
     ) -> None: ...
 
     def after_commit(self, event_type: str) -> None: ...
+
+
+class ConversationQueue(Protocol):
+    """Queues events for their conversations."""
+
+    def enqueue(self, entry: QueuedEvent) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +122,7 @@ class QueuedDecision:
 
     position: int
     event: EventEnvelope
-    conversation_id: str
+    conversation_id: ConversationId
 
     def to_queue_entry(self, receipt: Receipt, now: int) -> QueuedEvent:
         return QueuedEvent(RecordedEvent(receipt[self.position][0]["seq"], self.conversation_id, now, self.event))
@@ -123,86 +132,103 @@ class DecisionRecords:
     """Builds the records of a decision for the unit that stores it."""
 
     def __init__(
-        self, journal: Journal, sessions: RunSessions, agents: AgentRepository, host_events: ListenerEvents
+        self,
+        journal: Journal,
+        sessions: RunSessions,
+        agents: AgentRepository,
+        executor: ActionRowFactory,
+        host_events: ListenerEvents,
+        queue: ConversationQueue,
     ) -> None:
         self._ledger = Ledger(journal)
         self._sessions = sessions
         self._agents = agents
+        self._executor = executor
         self._host_events = host_events
+        self._queue = queue
 
-    def sequence_lock(self, closed: Approval) -> asyncio.Lock:
+    def action_rows(self, closed: Approval) -> list[OutboxRow]:
+        """Returns the outbox rows that execute an approved action."""
+        if closed.status != "approved":
+            return []
+        return self._executor.create_rows(closed.call, closed.conversation_id, closed.run_id)
+
+    def sequence_lock(self, approval: Approval) -> asyncio.Lock:
         """Returns the lock to hold until the ledger statements are written."""
-        return self._sessions.sequence_lock(closed.run_id)
+        return self._sessions.sequence_lock(approval.run_id)
 
-    async def ledger_statements(self, closed: Approval, now: int) -> list[Statement]:
+    async def ledger_statements(self, approval: Approval, now: int) -> list[Statement]:
         """Returns the statements that record a decision in the ledger of its run.
 
         There are none if no run requested it, or the run was deleted: a ledger entry without a run would
         never be deleted.
         """
-        if not closed.run_id or await self._ledger.get_run(closed.run_id) is None:
+        if not approval.run_id or await self._ledger.get_run(approval.run_id) is None:
             return []
         data = {
-            "approval_id": closed.approval_id,
-            "action": closed.action,
-            "status": closed.status,
-            "decided_by": closed.decided_by or None,
-            "reason": closed.reason or None,
+            "approval_id": approval.approval_id,
+            "action": approval.action,
+            "status": approval.status,
+            "decided_by": approval.decided_by or None,
+            "reason": approval.reason or None,
         }
-        number = await self._next_sequence(closed.run_id)
-        event = ledger.append_event(closed.run_id, number, EVENT_TYPE, data, now, source="host")
-        return [ledger.require_run_exists(closed.run_id), event]
+        number = await self._next_sequence(approval.run_id)
+        event = ledger.append_event(approval.run_id, number, EVENT_TYPE, data, now, source="host")
+        return [ledger.require_run_exists(approval.run_id), event]
 
-    async def _next_sequence(self, run_id: str) -> int:
+    async def _next_sequence(self, run_id: RunId) -> int:
         """Returns the next number in the ledger. An active run assigns the numbers of its events itself."""
         session = self._sessions.get(run_id)
         return session.next_sequence() if session is not None else await self._ledger.last_sequence(run_id) + 1
 
     def add_event(
-        self, draft: UnitBuilder, asked: RecordedEvent, closed: Approval, decider: Decider | None, now: int
+        self, draft: UnitBuilder, request_event: RecordedEvent, approval: Approval, decider: Decider | None, now: int
     ) -> QueuedDecision | None:
         """Adds the event of a decision. Returns it if the agent handles such events, to be queued after the commit."""
-        event = _event(asked.envelope, closed, decider, now)
-        position = draft.add(event_log.append(event, asked.conversation_id, now))
-        taken = self._is_handled_by_agent(closed.agent_id)
-        hearers = self._host_events.recipients(EVENT_TYPE, handled=taken)
-        self._host_events.add_deliveries(draft, position, hearers, now, observing=taken)
-        if not taken:
+        event = _event(request_event.envelope, approval, decider, now)
+        position = draft.add(event_log.append(event, request_event.conversation_id, now))
+        handled_by_agent = self._is_handled_by_agent(approval.agent_id)
+        recipients = self._host_events.recipients(EVENT_TYPE, handled=handled_by_agent)
+        self._host_events.add_deliveries(draft, position, event.bot_id, recipients, observing=handled_by_agent)
+        if not handled_by_agent:
             return None
-        draft.add(inbox.enqueue(Ref(position, "seq"), asked.conversation_id))
-        return QueuedDecision(position, event, asked.conversation_id)
+        draft.add(inbox.enqueue(Ref(position, "seq"), request_event.conversation_id, event.bot_id))
+        return QueuedDecision(position, event, request_event.conversation_id)
 
-    def after_commit(self) -> None:
+    def after_commit(self, owed: QueuedDecision | None, receipt: Receipt, now: int) -> None:
+        """Starts the deliveries of the committed event, and queues it if the agent handles it."""
         self._host_events.after_commit(EVENT_TYPE)
+        if owed is not None:
+            self._queue.enqueue(owed.to_queue_entry(receipt, now))
 
-    def _is_handled_by_agent(self, agent_id: str) -> bool:
+    def _is_handled_by_agent(self, agent_id: AgentId) -> bool:
         agent = self._agents.get(agent_id)
         return agent is not None and agent.enabled and agent.accepts(EVENT_TYPE)
 
 
-def _event(asked: EventEnvelope, closed: Approval, decider: Decider | None, now: int) -> EventEnvelope:
+def _event(request_event: EventEnvelope, approval: Approval, decider: Decider | None, now: int) -> EventEnvelope:
     """Builds the event in the conversation of the event whose run made the request, so that an answer goes there."""
-    event_id = f"approval:{closed.approval_id}"
+    event_id = EventId(f"approval:{approval.approval_id}")
     data = {
-        "approval_id": closed.approval_id,
-        "action": closed.action,
-        "decision": _DECISIONS[closed.status],
-        "decided_by": closed.decided_by or None,
-        "reason": closed.reason or None,
-        "run_id": closed.run_id,
-        **{name: asked.data[name] for name in _CHAT if name in asked.data},
+        "approval_id": approval.approval_id,
+        "action": approval.action,
+        "decision": _DECISIONS[approval.status],
+        "decided_by": approval.decided_by or None,
+        "reason": approval.reason or None,
+        "run_id": approval.run_id,
+        **{name: request_event.data[name] for name in _CHAT if name in request_event.data},
     }
     return replace(
-        asked,
+        request_event,
         event_id=event_id,
         event_type=EVENT_TYPE,
         source="system",
         source_event_type="",
-        context=EventContext(event_id, asked.context.id, "host"),
-        agent_id=closed.agent_id,
+        context=EventContext(event_id, request_event.context.id, "host"),
+        agent_id=approval.agent_id,
         event_time=now,
         actor=decider.participant if decider is not None else Participant("system", "host"),
-        subject=Participant("approval", closed.approval_id, data={"action": closed.action}),
+        subject=Participant("approval", approval.approval_id, data={"action": approval.action}),
         input={},
         data=data,
         run_request=None,

@@ -17,6 +17,7 @@ from parlour.core.errors import CallRejected
 from parlour.core.model.chats import chat_key
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import ApprovalId, BotId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.platforms.actions import PlatformAction
 from parlour.core.runs.action_plan import ActionPlan
@@ -30,8 +31,8 @@ from parlour.core.texts.languages import Languages
 from .action_parser import ActionParser
 from .decisions import identity
 from .policy import ELSEWHERE_PREFIX, ApprovalPolicy, ApprovalRule, is_granted
-from .service import ApprovalService
 from .texts import action_text, compose_prompt, prompt_text
+from .tracker import PendingApprovals
 
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 MIN_KEYWORD_CHARACTERS = 4
@@ -44,7 +45,7 @@ class ApprovalActionPlanner:
     def __init__(
         self,
         parser: ActionParser,
-        approvals: ApprovalService,
+        pending: PendingApprovals,
         executor: ActionRowFactory,
         composer: MessageComposer,
         languages: Languages,
@@ -52,7 +53,7 @@ class ApprovalActionPlanner:
         clock: Clock,
     ) -> None:
         self._parser = parser
-        self._approvals = approvals
+        self._pending = pending
         self._executor = executor
         self._composer = composer
         self._languages = languages
@@ -65,53 +66,57 @@ class ApprovalActionPlanner:
         """Plans an action. Raises CallRejected for an invalid request; a request that is not allowed is a plan too, as
         it is recorded.
         """
-        wanted = await self._parser.parse(session, action, target or {}, payload or {})
-        name = f"{ELSEWHERE_PREFIX}{wanted.name}" if wanted.elsewhere else wanted.name
-        if not _is_granted(session, name, wanted.name, action):
+        parsed = await self._parser.parse(session, action, target or {}, payload or {})
+        name = f"{ELSEWHERE_PREFIX}{parsed.name}" if parsed.elsewhere else parsed.name
+        if not _is_granted(session, name, parsed.name, action):
             return self._refusal_plan(session, name, "unauthorized", f"the action '{name}' was not granted to this run")
         rule = ApprovalPolicy.decode(session.binding.agent.approval_policy).rule(name)
         match rule.decision:
             case "allow":
-                return self._execution_plan(session, name, wanted)
+                return self._execution_plan(session, name, parsed)
             case "ask":
-                return self._approval_plan(session, name, wanted, rule)
+                return self._approval_plan(session, name, parsed, rule)
             case _:
                 return self._refusal_plan(session, name, "denied", f"the agent's policy does not allow '{name}'")
 
     def on_approval_committed(self, approval: Approval) -> None:
         """Starts waiting for the decision on a planned approval that is committed."""
-        self._approvals.track(approval)
+        self._pending.track(approval)
 
-    def _execution_plan(self, session: RunSession, name: str, wanted: PlatformAction) -> ActionPlan:
-        rows = self._executor.create_rows(wanted.to_stored(), session.event.conversation_id, session.run_id)
-        told = {"action": name, "status": "begun", "outbox_id": rows[-1].outbox_id}
-        return ActionPlan(name, told, [outbox_rows.insert(row) for row in rows], rows)
+    def _execution_plan(self, session: RunSession, name: str, parsed: PlatformAction) -> ActionPlan:
+        rows = self._executor.create_rows(parsed.to_stored(), session.event.conversation_id, session.run_id)
+        ledger_data = {"action": name, "status": "begun", "outbox_id": rows[-1].outbox_id}
+        return ActionPlan(name, ledger_data, [outbox_rows.insert(row) for row in rows], rows)
 
-    def _approval_plan(self, session: RunSession, name: str, wanted: PlatformAction, rule: ApprovalRule) -> ActionPlan:
+    def _approval_plan(self, session: RunSession, name: str, parsed: PlatformAction, rule: ApprovalRule) -> ActionPlan:
         now = self._clock.now()
         language = self._languages.for_event(session.event.envelope)
-        asked = self._create_approval(session, wanted, rule, language, now)
-        row = compose_prompt(self._composer, session.event, asked, prompt_text(asked, now, language))
-        asked = replace(asked, chat={**asked.chat, "asked_by": row.outbox_id})  # it is edited when it is decided
-        told = {"action": name, "status": "pending", "approval_id": asked.approval_id}
-        return ActionPlan(name, told, [approval_rows.insert(asked), outbox_rows.insert(row)], [row], approval=asked)
+        approval = self._create_approval(session, parsed, rule, language, now)
+        row = compose_prompt(self._composer, session.event, approval, prompt_text(approval, now, language))
+        approval = replace(
+            approval, chat={**approval.chat, "asked_by": row.outbox_id}
+        )  # it is edited when it is decided
+        ledger_data = {"action": name, "status": "pending", "approval_id": approval.approval_id}
+        return ActionPlan(
+            name, ledger_data, [approval_rows.insert(approval), outbox_rows.insert(row)], [row], approval=approval
+        )
 
     def _create_approval(
-        self, session: RunSession, wanted: PlatformAction, rule: ApprovalRule, language: str, now: int
+        self, session: RunSession, parsed: PlatformAction, rule: ApprovalRule, language: str, now: int
     ) -> Approval:
-        approval_id, event, agent = self._ids.new(), session.event, session.binding.agent
+        approval_id, event, agent = ApprovalId(self._ids.new()), session.event, session.binding.agent
         return Approval(
             approval_id=approval_id,
-            keyword=_keyword(approval_id, self._approvals.by_keyword),
+            keyword=_keyword(approval_id, self._pending.by_keyword),
             status="pending",
-            action=wanted.name,
-            call=wanted.to_stored(),
-            words=action_text(wanted, event.envelope, language),
+            action=parsed.name,
+            call=parsed.to_stored(),
+            words=action_text(parsed, event.envelope, language),
             agent_id=agent.agent_id,
             run_id=session.run_id,
             event_seq=event.seq,
             conversation_id=event.conversation_id,
-            chat=_prompt_location(event, rule, wanted.bot_id, DeliveryPolicy.decode(agent.delivery_policy)),
+            chat=_prompt_location(event, rule, parsed.bot_id, DeliveryPolicy.decode(agent.delivery_policy)),
             requester=identity(event.envelope.actor),
             who={
                 "users": list(rule.users),
@@ -127,19 +132,19 @@ class ApprovalActionPlanner:
         caller = ActionCaller(session.executor, session.grant, session)
         now = self._clock.now()
         entry = audit.access_entry(caller, session.run_id, "platform_action", name, "", "denied", code, now)
-        told = {"action": name, "status": "denied", "code": code, "message": message}
-        return ActionPlan(name, told, [entry], refusal=CallRejected(code, message))
+        ledger_data = {"action": name, "status": "denied", "code": code, "message": message}
+        return ActionPlan(name, ledger_data, [entry], refusal=CallRejected(code, message))
 
 
-def _is_granted(session: RunSession, name: str, own: str, action: str) -> bool:
+def _is_granted(session: RunSession, name: str, own_name: str, action: str) -> bool:
     """Returns whether the run may request it. A permission for `platform.call` covers every action of the platform's
     own.
     """
     patterns = session.grant.actions
-    return is_granted(name, patterns) or is_granted(name.removesuffix(own) + action, patterns)
+    return is_granted(name, patterns) or is_granted(name.removesuffix(own_name) + action, patterns)
 
 
-def _prompt_location(event: RecordedEvent, rule: ApprovalRule, bot_id: str, policy: DeliveryPolicy) -> dict[str, Any]:
+def _prompt_location(event: RecordedEvent, rule: ApprovalRule, bot_id: BotId, policy: DeliveryPolicy) -> dict[str, Any]:
     """Returns the location of the prompt, which a decision must match; with an address only if it is another chat than
     the event's own.
 
@@ -148,29 +153,29 @@ def _prompt_location(event: RecordedEvent, rule: ApprovalRule, bot_id: str, poli
     """
     if rule.show_in:
         address = {"thread_id": "", **rule.show_in}
-        return _chat(address.pop("bot_id", "") or bot_id, address, address)
+        return _chat(BotId(address.pop("bot_id", "")) or bot_id, address, address)
     envelope = event.envelope
     if envelope.surface == PLATFORM and envelope.data.get("request_id"):
         fallback = {**EMPTY_ADDRESS, **policy.fallback_target}
-        return _chat(fallback.pop("bot_id", "") or envelope.bot_id, fallback, fallback)
-    place = targets.reply_target(event, policy)
-    if place.surface == PLATFORM and not place.has_no_chat:
-        own = place.target == event.conversation_id
-        return _chat(place.bot_id, place.address, {} if own else place.address)
-    here = {"surface": envelope.surface, "bot_id": envelope.bot_id, "chat": envelope.chat}
-    return {**here, "principal": envelope.principal, "address": {}}
+        return _chat(BotId(fallback.pop("bot_id", "")) or envelope.bot_id, fallback, fallback)
+    reply_target = targets.reply_target(event, policy)
+    if reply_target.surface == PLATFORM and not reply_target.has_no_chat:
+        is_same_chat = reply_target.target == event.conversation_id
+        return _chat(reply_target.bot_id, reply_target.address, {} if is_same_chat else reply_target.address)
+    location = {"surface": envelope.surface, "bot_id": envelope.bot_id, "chat": envelope.chat}
+    return {**location, "principal": envelope.principal, "address": {}}
 
 
-def _chat(bot_id: str, where: dict[str, str], address: dict[str, str]) -> dict[str, Any]:
-    chat = chat_key((chat_type(where), where["chat_id"]), where.get("account", ""))
+def _chat(bot_id: BotId, chat_address: dict[str, str], address: dict[str, str]) -> dict[str, Any]:
+    chat = chat_key((chat_type(chat_address), chat_address["chat_id"]), chat_address.get("account", ""))
     return {"surface": PLATFORM, "bot_id": bot_id, "chat": chat, "principal": "", "address": address}
 
 
-def _keyword(approval_id: str, taken: Callable[[str], object]) -> str:
+def _keyword(approval_id: ApprovalId, is_taken: Callable[[str], object]) -> str:
     """Returns a short keyword that no other recent approval has."""
     number = int.from_bytes(hashlib.sha256(approval_id.encode()).digest())
     keyword = ""
-    while len(keyword) < MIN_KEYWORD_CHARACTERS or taken(keyword):
+    while len(keyword) < MIN_KEYWORD_CHARACTERS or is_taken(keyword):
         number, digit = divmod(number, len(_ALPHABET))
         keyword += _ALPHABET[digit]
     return keyword

@@ -54,21 +54,21 @@ class ApprovalPolicy:
 
     def rule(self, name: str) -> ApprovalRule:
         """Returns the rule with the longest matching pattern; the exact name wins over all patterns."""
-        fitting = [pattern for pattern in self._rules if matches(name, pattern)]
-        if not fitting:
+        matching = [pattern for pattern in self._rules if matches(name, pattern)]
+        if not matching:
             return DENY_RULE
-        return self._rules[max(fitting, key=lambda pattern: (pattern == name, len(pattern)))]
+        return self._rules[max(matching, key=lambda pattern: (pattern == name, len(pattern)))]
 
 
 def _rule(value: Any) -> ApprovalRule:
     if isinstance(value, str):
         return ApprovalRule(value)  # type: ignore[arg-type]  # validated when it was saved
-    who = value.get("who") or {}
+    deciders = value.get("who") or {}
     return ApprovalRule(
         decision=value["decision"],
-        users=tuple(who.get("users", ())),
-        roles=tuple(who.get("roles", DENY_RULE.roles)),
-        requester=bool(who.get("requester", False)),
+        users=tuple(deciders.get("users", ())),
+        roles=tuple(deciders.get("roles", DENY_RULE.roles)),
+        requester=bool(deciders.get("requester", False)),
         seconds=float(value.get("seconds", DEFAULT_EXPIRY_SECONDS)),
         show_in=dict(value.get("show_in") or {}),
     )

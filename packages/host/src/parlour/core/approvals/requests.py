@@ -9,6 +9,7 @@ from parlour.core.delivery.row_states import SendOutcome
 from parlour.core.delivery.service import DeliveryService
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Statement, Unit
+from parlour.core.model.ids import ApprovalId
 from parlour.core.model.ports import Clock
 from parlour.core.runs.action_plan import ActionPlan
 from parlour.core.runs.scope import await_in_run
@@ -18,7 +19,7 @@ from parlour.core.store import ledger
 from parlour_sdk.protocol.actions import ActionOutcome
 
 from .planner import ApprovalActionPlanner
-from .service import ApprovalService
+from .tracker import PendingApprovals
 
 EXECUTION_TIMEOUT_SECONDS = 30.0
 """Seconds that a run waits for a platform; after that the run continues, and so does the action."""
@@ -31,7 +32,7 @@ class ActionRequestHandler:
         self,
         journal: Journal,
         planner: ApprovalActionPlanner,
-        approvals: ApprovalService,
+        pending: PendingApprovals,
         delivery: DeliveryService,
         outbox: Outbox,
         slots: RunSlotPool,
@@ -39,7 +40,7 @@ class ActionRequestHandler:
     ) -> None:
         self._journal = journal
         self._planner = planner
-        self._approvals = approvals
+        self._pending = pending
         self._delivery = delivery
         self._outbox = outbox
         self._slots = slots
@@ -61,43 +62,45 @@ class ActionRequestHandler:
         plan = await self._planner.plan(session, action, target, payload)
         session.has_effects = session.has_effects or plan.has_effect
         session.has_output = session.has_output or plan.approval is not None
-        ended = self._outbox.watch(plan.rows[-1].outbox_id) if plan.rows and plan.approval is None else None
+        pending_outcome = self._outbox.watch(plan.rows[-1].outbox_id) if plan.rows and plan.approval is None else None
         unit = Unit("action.request", (*self._ledger_statements(session, plan), *plan.statements))
         await self._delivery.publisher.deliver(self._journal, unit, plan.rows)
         if plan.approval is not None:
-            self._approvals.track(plan.approval)
+            self._pending.track(plan.approval)
             return await self._await_decision(session, plan.approval.approval_id, wait_seconds)
-        if ended is None:
+        if pending_outcome is None:
             return _refused_outcome(plan)
-        return _to_action_outcome(await self._await_outcome(session, ended), plan.name)
+        return _to_action_outcome(await self._await_outcome(session, pending_outcome), plan.name)
 
     def _ledger_statements(self, session: RunSession, plan: ActionPlan) -> tuple[Statement, ...]:
         """Records the plan in the ledger. It does not wait for the run's next write, which could follow the person's
         decision.
         """
         run_id, number, now = session.run_id, session.next_sequence(), self._clock.now()
-        touch = ledger.update_progress(run_id, now, shown=session.has_output, effects=session.has_effects)
-        return touch, ledger.append_event(run_id, number, "action.decided", plan.ledger_data, now, source="host")
+        progress = ledger.update_progress(run_id, now, has_output=session.has_output, has_effects=session.has_effects)
+        return progress, ledger.append_event(run_id, number, "action.decided", plan.ledger_data, now, source="host")
 
-    async def _await_decision(self, session: RunSession, approval_id: str, seconds: float) -> ActionOutcome:
+    async def _await_decision(self, session: RunSession, approval_id: ApprovalId, seconds: float) -> ActionOutcome:
         if not seconds:
             return ActionOutcome(status="pending", approval_id=approval_id)
-        async with self._slots.yield_slot(actor_key(session.event.envelope), held=not session.remote):
-            decided = await await_in_run(session, self._approvals.wait(approval_id, seconds))
-        if decided is None:
-            told = f"nobody has decided within {seconds:g} s; it is still asked"
-            raise CallRejected("approval_pending", told, details={"approval_id": approval_id})
-        if decided.outcome is None:
+        async with self._slots.yield_slot(actor_key(session.event.envelope), holds_slot=not session.remote):
+            decision = await await_in_run(session, self._pending.wait(approval_id, seconds))
+        if decision is None:
+            message = f"nobody has decided within {seconds:g} s; it is still asked"
+            raise CallRejected("approval_pending", message, details={"approval_id": approval_id})
+        if decision.outcome is None:
             return ActionOutcome(status="denied", approval_id=approval_id)
         return _to_action_outcome(
-            await self._await_outcome(session, decided.outcome), decided.approval.action, approval_id
+            await self._await_outcome(session, decision.outcome), decision.approval.action, approval_id
         )
 
-    async def _await_outcome(self, session: RunSession, ended: "asyncio.Future[SendOutcome]") -> SendOutcome | None:
+    async def _await_outcome(
+        self, session: RunSession, pending_outcome: "asyncio.Future[SendOutcome]"
+    ) -> SendOutcome | None:
         """Waits for the outcome of a send. Returns None if the platform takes too long."""
 
         async def outcome() -> SendOutcome:
-            return await asyncio.shield(ended)
+            return await asyncio.shield(pending_outcome)
 
         try:
             async with asyncio.timeout(EXECUTION_TIMEOUT_SECONDS):
@@ -113,7 +116,7 @@ def _refused_outcome(plan: ActionPlan) -> ActionOutcome:
     return ActionOutcome(status="denied")
 
 
-def _to_action_outcome(outcome: SendOutcome | None, name: str, approval_id: str | None = None) -> ActionOutcome:
+def _to_action_outcome(outcome: SendOutcome | None, name: str, approval_id: ApprovalId | None = None) -> ActionOutcome:
     if outcome is None:
         return ActionOutcome(status="pending", approval_id=approval_id)
     if outcome.state != "sent":

@@ -1,15 +1,13 @@
-"""Tracks pending approvals: each is asked once, decided once and executed once, across restarts and deleted runs."""
+"""Decides approvals: each is asked once, decided once and executed once, across restarts and deleted runs."""
 
 import asyncio
 import logging
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 from weakref import WeakValueDictionary
 
 from parlour.core.access import audit
 from parlour.core.asyncio_utils import BackgroundTasks
-from parlour.core.delivery.action_rows import ActionRowFactory
 from parlour.core.delivery.outbox import Outbox
 from parlour.core.delivery.row_states import FINAL_STATES, SendOutcome
 from parlour.core.delivery.service import DeliveryService
@@ -17,9 +15,9 @@ from parlour.core.delivery.targets import PLATFORM
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import NO_CONVERSATION, NO_OUTBOX, ApprovalId, ConversationId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, SendReceipt
-from parlour.core.runs.session import QueuedEvent
 from parlour.core.store import approvals as rows
 from parlour.core.store import outbox_rows
 from parlour.core.store.approvals import Approval, ApprovalStatus, ApprovalStore
@@ -30,14 +28,11 @@ from parlour.core.texts.languages import Languages
 
 from .decisions import Decider, DecisionRecords, ensure_may_decide
 from .texts import compose_prompt, decision_text, outcome_text
+from .tracker import KEYWORD_RETENTION_MILLISECONDS, ApprovalDecision, PendingApprovals
 
 logger = logging.getLogger(__name__)
 
 Verdict = Literal["approve", "deny"]
-KEYWORD_RETENTION_MILLISECONDS = 24 * 3600 * 1000
-"""Milliseconds for which a keyword is remembered after its approval was created."""
-MAX_CACHED_KEYWORDS = 1000
-"""Number of remembered keywords from which on older ones are removed."""
 RETRY_SECONDS = 5.0
 """Seconds before a failed write is retried."""
 MAX_TRIES = 3
@@ -46,24 +41,16 @@ DECISION_STATEMENT = 0
 """Index of the statement that decides. If another guard fails, the run has changed, and the unit can be built again."""
 
 
-class ApprovalDecision:
-    """A decided approval, with the outcome of its action if it is executed."""
-
-    def __init__(self, closed: Approval, ended: "asyncio.Future[SendOutcome] | None") -> None:
-        self.approval = closed
-        self.outcome = ended
-
-
 class ApprovalService:
-    """Tracks approvals, decides them, and expires them in time."""
+    """Decides approvals, and expires them in time."""
 
     def __init__(
         self,
         journal: Journal,
         delivery: DeliveryService,
         outbox: Outbox,
-        executor: ActionRowFactory,
         records: DecisionRecords,
+        pending: PendingApprovals,
         languages: Languages,
         clock: Clock,
     ) -> None:
@@ -74,26 +61,25 @@ class ApprovalService:
         self._log = EventLog(journal)
         self._delivery = delivery
         self._outbox = outbox
-        self._executor = executor
         self._records = records
+        self._pending = pending
         self._clock = clock
-        self._enqueue: Callable[[QueuedEvent], None] = lambda entry: None
-        self._by_keyword: dict[str, Approval] = {}
-        self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._waiting: dict[str, list[asyncio.Future[ApprovalDecision]]] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """A lock exists as long as a decision holds it or waits for it."""
         self._tasks = BackgroundTasks("the outcome of an approval could not be written")
+        self._is_expiring = False
 
-    async def recover(self, offer: Callable[[QueuedEvent], None]) -> None:
-        """Recovers pending approvals after a restart. `offer` puts an event into the queue of its conversation."""
-        self._enqueue = offer
+    async def recover(self) -> None:
+        """Recovers pending approvals after a restart, and expires them in time from now on."""
+        if not self._is_expiring:
+            self._is_expiring = True
+            self._await_expired()
         for known in await self._rows.created_since(self._clock.now() - KEYWORD_RETENTION_MILLISECONDS):
-            self._by_keyword[known.keyword] = known
+            self._pending.remember(known)
             if known.status == "approved" and not known.outcome:
                 await self._recover_outcome(known)
         for pending in await self._rows.pending():
-            self.track(pending)
+            self._pending.track(pending)
 
     async def _recover_outcome(self, approved: Approval) -> None:
         """Records the outcome of an executed action, if the Host stopped before it was written."""
@@ -107,54 +93,21 @@ class ApprovalService:
         self._tasks.start(self._record_outcome(approved.approval_id, ended))
 
     async def close(self) -> None:
-        for timer in self._timers.values():
-            timer.cancel()
+        self._is_expiring = False
+        self._pending.close()
         await self._tasks.aclose()
 
     def by_keyword(self, keyword: str) -> Approval | None:
-        return self._by_keyword.get(keyword)
-
-    def track(self, pending: Approval) -> None:
-        """Waits for a decision on a committed approval until it expires.
-
-        If the clock was set back, the approval would expire too late: it never waits longer than its whole duration.
-        """
-        self._forget_old()
-        self._by_keyword[pending.keyword] = pending
-        left = min(pending.expires_at - self._clock.now(), pending.expires_at - pending.created_at)
-        seconds = max(0, left) / 1000
-        loop = asyncio.get_running_loop()
-        self._timers[pending.approval_id] = loop.call_later(seconds, self._expire, pending.approval_id)
-
-    def _forget_old(self) -> None:
-        if len(self._by_keyword) >= MAX_CACHED_KEYWORDS:
-            oldest = self._clock.now() - KEYWORD_RETENTION_MILLISECONDS
-            kept = {word: each for word, each in self._by_keyword.items() if each.created_at > oldest}
-            self._by_keyword = kept
-
-    async def wait(self, approval_id: str, seconds: float) -> ApprovalDecision | None:
-        """Waits for a decision. Returns None if there is none within this time."""
-        future: asyncio.Future[ApprovalDecision] = asyncio.get_running_loop().create_future()
-        waiting = self._waiting.setdefault(approval_id, [])
-        waiting.append(future)
-        try:
-            async with asyncio.timeout(seconds):
-                return await future
-        except TimeoutError:
-            return None
-        finally:
-            waiting.remove(future)
-            if not waiting:
-                self._waiting.pop(approval_id, None)
+        return self._pending.by_keyword(keyword)
 
     async def decide(
         self,
-        approval_id: str,
+        approval_id: ApprovalId,
         verdict: Verdict,
         decider: Decider,
         reason: str = "",
-        tell: bool = True,
-        conversation_id: str = "",
+        post_decision: bool = True,
+        conversation_id: ConversationId = NO_CONVERSATION,
         language: str = DEFAULT_LANGUAGE,
     ) -> Approval:
         """Decides an approval. Raises CallRejected if there is none, it is already decided, or this person may not
@@ -171,20 +124,20 @@ class ApprovalService:
             status: ApprovalStatus = "approved" if verdict == "approve" else "denied"
             closed = replace(known, status=status, decided_by=decider.name, reason=reason[:1000])
             try:
-                return await self._close(closed, decider, tell)
+                return await self._close(closed, decider, post_decision)
             except GuardFailed as failure:
                 if (meanwhile := await self._rows.get(approval_id)) is not None:
                     ensure_may_decide(meanwhile, decider, self._clock.now(), language)
                 told = text("approval.changed", language, keyword=known.keyword)
                 raise CallRejected("conflict", told) from failure
 
-    def _lock(self, approval_id: str) -> asyncio.Lock:
+    def _lock(self, approval_id: ApprovalId) -> asyncio.Lock:
         """Returns the lock that serializes decisions on one approval. The database guarantees that there is only
         one.
         """
         return self._locks.setdefault(approval_id, asyncio.Lock())
 
-    async def _close(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
+    async def _close(self, closed: Approval, decider: Decider | None, post_decision: bool) -> Approval:
         """Stores a decision. Retries if the run that requested it is deleted, or its ledger continues, at the same
         moment.
         """
@@ -192,20 +145,20 @@ class ApprovalService:
         while True:
             try:
                 async with self._records.sequence_lock(closed):
-                    return await self._commit_decision(closed, decider, tell)
+                    return await self._commit_decision(closed, decider, post_decision)
             except GuardFailed as failure:
                 if failure.statement == DECISION_STATEMENT or tries == MAX_TRIES:
                     raise
                 tries += 1
 
-    async def _commit_decision(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
+    async def _commit_decision(self, closed: Approval, decider: Decider | None, post_decision: bool) -> Approval:
         """Commits one unit: the decision with its decider, the rows that execute it, and the events that report it."""
         now = self._clock.now()
         event = await self._log.get_by_seq(closed.event_seq)
         of_run = await self._records.ledger_statements(closed, now)
-        acts = self._action_rows(closed)
-        closed = replace(closed, decided_at=now, outbox_id=acts[-1].outbox_id if acts else "")
-        said = self._decision_rows(event, closed, decider, tell) if event is not None else []
+        acts = self._records.action_rows(closed)
+        closed = replace(closed, decided_at=now, outbox_id=acts[-1].outbox_id if acts else NO_OUTBOX)
+        said = self._decision_rows(event, closed, decider, post_decision) if event is not None else []
         draft = UnitBuilder("approval.decide")
         draft.add(
             rows.record_decision(closed),
@@ -222,49 +175,33 @@ class ApprovalService:
             self._delivery.publisher.after_rollback([*acts, *said], failure)
             raise
         self._delivery.publisher.after_commit([*acts, *said])
-        self._resolve(closed, ended)
-        self._records.after_commit()
-        if owed is not None:
-            self._enqueue(owed.to_queue_entry(receipt, now))
+        if ended is not None:
+            self._tasks.start(self._record_outcome(closed.approval_id, ended))
+        self._pending.resolve(ApprovalDecision(closed, ended))
+        self._records.after_commit(owed, receipt, now)
         return closed
 
     def _decision_rows(
-        self, event: RecordedEvent, closed: Approval, decider: Decider | None, tell: bool
+        self, event: RecordedEvent, closed: Approval, decider: Decider | None, post_decision: bool
     ) -> list[OutboxRow]:
         language, composer = self._languages.for_event(event.envelope), self._delivery.composer
         if self.edits_prompt(closed):
             outcome = outcome_text(closed, decider.display_name if decider is not None else "", language)
             return [compose_prompt(composer, event, closed, outcome, closed.prompt_outbox_id)]
-        return [compose_prompt(composer, event, closed, decision_text(closed, language))] if tell else []
+        return [compose_prompt(composer, event, closed, decision_text(closed, language))] if post_decision else []
 
     def edits_prompt(self, about: Approval) -> bool:
         """Returns whether the prompt message is edited into the outcome."""
         on_platform = about.chat["surface"] == PLATFORM and bool(about.prompt_outbox_id)
         return on_platform and self._delivery.composer.can_edit_prompts(about.chat["bot_id"])
 
-    async def prompt_message_id(self, approval_id: str) -> str:
+    async def prompt_message_id(self, approval_id: ApprovalId) -> str:
         """Returns the platform's id of the prompt message; empty if it is unknown or there may be two messages."""
         about = await self._rows.get(approval_id)
         row = await self._outgoing.get(about.prompt_outbox_id) if about is not None and about.prompt_outbox_id else None
         return row.message_id if row is not None and not row.possibly_repeated else ""
 
-    def _action_rows(self, closed: Approval) -> list[OutboxRow]:
-        if closed.status != "approved":
-            return []
-        return self._executor.create_rows(closed.call, closed.conversation_id, closed.run_id)
-
-    def _resolve(self, closed: Approval, ended: "asyncio.Future[SendOutcome] | None") -> None:
-        timer = self._timers.pop(closed.approval_id, None)
-        if timer is not None:
-            timer.cancel()
-        self._by_keyword[closed.keyword] = closed
-        if ended is not None:
-            self._tasks.start(self._record_outcome(closed.approval_id, ended))
-        for future in self._waiting.get(closed.approval_id, ()):
-            if not future.done():
-                future.set_result(ApprovalDecision(closed, ended))
-
-    async def _record_outcome(self, approval_id: str, ended: "asyncio.Future[SendOutcome]") -> None:
+    async def _record_outcome(self, approval_id: ApprovalId, ended: "asyncio.Future[SendOutcome]") -> None:
         outcome = await asyncio.shield(ended)
         told = {"state": outcome.state, "reason": outcome.reason, "result": outcome.sent.result}
         while True:
@@ -275,21 +212,24 @@ class ApprovalService:
                 logger.error("the outcome of approval %s waits for the database: %s", approval_id, failure.message)
                 await asyncio.sleep(RETRY_SECONDS)
 
-    def _expire(self, approval_id: str) -> None:
-        self._timers.pop(approval_id, None)
-        self._tasks.start(self._expire_pending(approval_id))
+    def _await_expired(self) -> None:
+        self._pending.next_expired().add_done_callback(self._on_expired)
 
-    async def _expire_pending(self, approval_id: str) -> None:
+    def _on_expired(self, expired: "asyncio.Future[ApprovalId]") -> None:
+        if self._is_expiring:
+            self._tasks.start(self._expire_pending(expired.result()))
+            self._await_expired()
+
+    async def _expire_pending(self, approval_id: ApprovalId) -> None:
         async with self._lock(approval_id):
             try:
                 known = await self._rows.get(approval_id)
                 if known is not None and known.status == "pending":
                     late = replace(known, status="expired", reason="nobody decided in time")
-                    await self._close(late, None, tell=True)
+                    await self._close(late, None, post_decision=True)
             except (StorageFailed, GuardFailed) as failure:  # also if a change of its run's ledger prevented the write
                 logger.error("approval %s could not be expired yet: %s", approval_id, failure)
-                loop = asyncio.get_running_loop()
-                self._timers[approval_id] = loop.call_later(RETRY_SECONDS, self._expire, approval_id)
+                self._pending.expire_in(approval_id, RETRY_SECONDS)
 
 
 def _audit_entry(closed: Approval, now: int) -> Any:

@@ -43,25 +43,26 @@ def read_occasion(actor_id: str, actor_name: str, data: Mapping[str, Any]) -> Ap
     )
 
 
-def action_text(wanted: PlatformAction, event: EventEnvelope, language: str) -> str:
+def action_text(action: PlatformAction, event: EventEnvelope, language: str) -> str:
     """Describes the action with its arguments and the event that it answers, shortened to fit into a message."""
-    told = "; ".join(dumps(call["arguments"]) for call in wanted.calls)
-    beyond = len(told) - MAX_ARGUMENT_CHARACTERS
-    cut = text("approval.cut", language, beyond=beyond) if beyond > 0 else ""
-    where = text("approval.elsewhere", language) if wanted.elsewhere else ""
-    return f"{wanted.name}{where} {told[:MAX_ARGUMENT_CHARACTERS]}{cut}{_occasion_line(event, language)}"
+    arguments = "; ".join(dumps(call["arguments"]) for call in action.calls)
+    omitted_characters = len(arguments) - MAX_ARGUMENT_CHARACTERS
+    truncation = text("approval.cut", language, beyond=omitted_characters) if omitted_characters > 0 else ""
+    elsewhere_note = text("approval.elsewhere", language) if action.elsewhere else ""
+    shown_arguments = f"{arguments[:MAX_ARGUMENT_CHARACTERS]}{truncation}"
+    return f"{action.name}{elsewhere_note} {shown_arguments}{_occasion_line(event, language)}"
 
 
 def _occasion_line(event: EventEnvelope, language: str) -> str:
     occasion = read_occasion(event.actor.id, event.actor.name, event.data)
-    who = _name_with_id(occasion.actor_name, occasion.actor_id)
-    if not who:
+    actor = _name_with_id(occasion.actor_name, occasion.actor_id)
+    if not actor:
         return ""
-    place = _name_with_id(occasion.group_name, occasion.group_id)
+    group = _name_with_id(occasion.group_name, occasion.group_id)
     kind = event.event_type.rpartition(".")[2]
     if kind not in REQUEST_EVENT_KINDS:
-        kind = "asked_in_group" if place else "asked"
-    line = text(f"approval.occasion.{kind}", language, who=who, group=place)
+        kind = "asked_in_group" if group else "asked"
+    line = text(f"approval.occasion.{kind}", language, who=actor, group=group)
     return f"\n{line}" + (f": “{occasion.comment}”" if occasion.comment else "")
 
 
@@ -79,16 +80,16 @@ def _name(value: object) -> str:
     return _one_line(value) if isinstance(value, str) else ""
 
 
-def _one_line(written: str) -> str:
+def _one_line(text: str) -> str:
     """Joins a user's text into one line, so that it can't imitate lines of the Host."""
-    line = " ".join(written.split()).replace("“", '"').replace("”", '"')
+    line = " ".join(text.split()).replace("“", '"').replace("”", '"')
     return line if len(line) <= MAX_COMMENT_CHARACTERS else f"{line[:MAX_COMMENT_CHARACTERS]}…"
 
 
-def prompt_text(asked: Approval, now: int, language: str) -> str:
+def prompt_text(approval: Approval, now: int, language: str) -> str:
     """Returns the text of the prompt."""
-    time = _duration_text(asked.expires_at - now, language)
-    return text("approval.question", language, what=asked.words, keyword=asked.keyword, time=time)
+    time = _duration_text(approval.expires_at - now, language)
+    return text("approval.question", language, what=approval.words, keyword=approval.keyword, time=time)
 
 
 def _duration_text(milliseconds: int, language: str) -> str:
@@ -98,30 +99,30 @@ def _duration_text(milliseconds: int, language: str) -> str:
     return text(f"approval.time.{unit}{'' if number == 1 else 's'}", language, number=number)
 
 
-def outcome_text(closed: Approval, by: str, language: str) -> str:
+def outcome_text(approval: Approval, decider_name: str, language: str) -> str:
     """Returns the text that replaces the prompt when the approval is decided or expired."""
-    reason = f" {closed.reason}" if closed.reason and _status(closed) != "expired" else ""
-    return text(f"approval.concluded.{_status(closed)}", language, what=closed.words, by=by) + reason
+    reason = f" {approval.reason}" if approval.reason and _status(approval) != "expired" else ""
+    return text(f"approval.concluded.{_status(approval)}", language, what=approval.words, by=decider_name) + reason
 
 
-def decision_text(closed: Approval, language: str) -> str:
+def decision_text(approval: Approval, language: str) -> str:
     """Returns the text that reports the decision."""
-    return text(f"approval.verdict.{_status(closed)}", language, keyword=closed.keyword)
+    return text(f"approval.verdict.{_status(approval)}", language, keyword=approval.keyword)
 
 
-def _status(closed: Approval) -> str:
-    return closed.status if closed.status in ("approved", "denied") else "expired"
+def _status(approval: Approval) -> str:
+    return approval.status if approval.status in ("approved", "denied") else "expired"
 
 
 def compose_prompt(
-    composer: MessageComposer, event: RecordedEvent, about: Approval, text: str, edits: str = ""
+    composer: MessageComposer, event: RecordedEvent, approval: Approval, text: str, edits: str = ""
 ) -> OutboxRow:
     """Composes a message about an approval in the chat where it was asked. `edits` names the row whose message it
     replaces.
     """
-    message: dict[str, Any] = {"role": "assistant", "content": text, "approval": about.frame}
+    message: dict[str, Any] = {"role": "assistant", "content": text, "approval": approval.frame}
     if edits:
         message["edits"] = edits
-    address = about.chat["address"]
-    place = explicit_target(about.chat["bot_id"], address) if address else None
-    return composer.compose_message(event, about.run_id, "approval", message, place=place)
+    address = approval.chat["address"]
+    reply_target = explicit_target(approval.chat["bot_id"], address) if address else None
+    return composer.compose_message(event, approval.run_id, "approval", message, reply_target=reply_target)

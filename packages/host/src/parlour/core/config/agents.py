@@ -2,12 +2,13 @@
 
 from parlour.core.journal import Journal
 from parlour.core.model.agent import Agent
+from parlour.core.model.ids import AgentId
 from parlour.core.model.ports import Clock
 from parlour.core.store.tables import AGENTS, DEFAULT_AGENTS
 
 from .cached_repository import CachedRepository, RemovalHook, RowMapping, UnitNames
 
-AGENT_ROWS = RowMapping[Agent](
+AGENT_ROWS = RowMapping[AgentId, Agent](
     AGENTS,
     UnitNames(add="agent.add", replace="agent.replace", remove="agent.remove"),
     item_id=lambda agent: agent.agent_id,
@@ -17,8 +18,8 @@ AGENT_ROWS = RowMapping[Agent](
 )
 
 
-class AgentRepository(CachedRepository[Agent]):
+class AgentRepository(CachedRepository[AgentId, Agent]):
     """All agents. An agent is removed with every setting that makes it a default agent."""
 
-    def __init__(self, journal: Journal, clock: Clock, *on_removed: RemovalHook) -> None:
+    def __init__(self, journal: Journal, clock: Clock, *on_removed: RemovalHook[AgentId]) -> None:
         super().__init__(journal, clock, AGENT_ROWS, *on_removed)

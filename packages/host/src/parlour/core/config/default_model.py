@@ -5,6 +5,7 @@ from typing import Any
 
 from parlour.core.journal import Journal, Select, where
 from parlour.core.model.agent import Agent
+from parlour.core.model.ids import AgentId, ModelId
 from parlour.core.model.model_config import Model
 from parlour.core.store.tables import META
 
@@ -16,7 +17,7 @@ DEMO_ID = "demo"
 """Id of the demo model and of its provider."""
 
 
-def model_selector(model_id: str) -> dict[str, Any]:
+def model_selector(model_id: ModelId) -> dict[str, Any]:
     """Returns the configuration value that selects one model without fallbacks."""
     return {"primary": model_id, "fallbacks": []}
 
@@ -31,7 +32,7 @@ class DefaultModelAssigner:
     async def assignment_for(self, model: Model) -> tuple[Agent, Agent] | None:
         """Returns the default agent as it is and with this model; None if it already has a model or does not exist."""
         rows = await self._journal.read(Select(META, where(name=DEFAULT_AGENT_META_KEY), limit=1))
-        agent = self._agents.get(str(rows[0]["value"])) if rows else None
+        agent = self._agents.get(AgentId(str(rows[0]["value"]))) if rows else None
         if agent is None or model.type != "llm" or model.provider_id == DEMO_ID:
             return None
         if not _is_empty(agent.runner_config.get("model")):
@@ -40,8 +41,8 @@ class DefaultModelAssigner:
         return agent, replace(agent, runner_config=config)
 
 
-def _is_empty(selected: Any) -> bool:
-    match selected:
+def _is_empty(value: Any) -> bool:
+    match value:
         case {"primary": primary}:
             return primary in (None, "", DEMO_ID)
         case None | "" | {}:

@@ -65,12 +65,12 @@ _SELECTOR_KINDS = {
 
 def selected_resources(form: list[FormItem], config: dict[str, Any]) -> dict[str, frozenset[str]]:
     """Returns the ids of resources that a configuration selects, by kind of resource."""
-    chosen: dict[str, set[str]] = {}
+    selected: dict[str, set[str]] = {}
     for item in form:
         kind = _SELECTOR_KINDS.get(item.type)
         if kind is not None and not item.display and _is_visible(item, config):
-            chosen.setdefault(kind, set()).update(_ids(config.get(item.name)))
-    return {kind: frozenset(ids) for kind, ids in chosen.items()}
+            selected.setdefault(kind, set()).update(_ids(config.get(item.name)))
+    return {kind: frozenset(ids) for kind, ids in selected.items()}
 
 
 def _ids(value: Any) -> Iterator[str]:
@@ -88,10 +88,10 @@ def _ids(value: Any) -> Iterator[str]:
             yield from _ids(others.get("fallbacks"))
 
 
-def validate(form: list[FormItem], config: dict[str, Any], whose: str = "runner") -> list[FieldProblem]:
+def validate(form: list[FormItem], config: dict[str, Any], owner: str = "runner") -> list[FieldProblem]:
     """Returns all problems of a configuration: unknown fields, missing fields and invalid values."""
     items = {item.name: item for item in form if not item.display}
-    unknown = [(name, f"unknown; this {whose} takes {_names(items)}") for name in config if name not in items]
+    unknown = [(name, f"unknown; this {owner} takes {_names(items)}") for name in config if name not in items]
     return unknown + [
         problem
         for item in items.values()
@@ -102,8 +102,8 @@ def validate(form: list[FormItem], config: dict[str, Any], whose: str = "runner"
 
 def _is_visible(item: FormItem, config: dict[str, Any]) -> bool:
     """Returns whether the form shows the item (`show_if`); hidden items are not validated."""
-    given = ((config.get(name), wanted) for name, wanted in (item.show_if or {}).items())
-    return all(bool(value) if wanted is True else value == wanted for value, wanted in given)
+    pairs = ((config.get(name), expected) for name, expected in (item.show_if or {}).items())
+    return all(bool(value) if expected is True else value == expected for value, expected in pairs)
 
 
 def _names(items: dict[str, FormItem]) -> str:
@@ -113,16 +113,16 @@ def _names(items: dict[str, FormItem]) -> str:
 def _check(item: FormItem, value: Any) -> list[FieldProblem]:
     if value is None:
         return [(item.name, "required")] if item.required else []
-    accepted, words = _ACCEPTED_TYPES.get(item.type, ((object,), "something else"))
-    if not _has_accepted_type(value, accepted, item.type in ("boolean", "json")):
-        return [(item.name, f"must be {words}, not {kind_name(value)}")]
-    if isinstance(value, int | float) and (words := _out_of_range(item, value)):
-        return [(item.name, words)]
+    accepted_types, description = _ACCEPTED_TYPES.get(item.type, ((object,), "something else"))
+    if not _has_accepted_type(value, accepted_types, item.type in ("boolean", "json")):
+        return [(item.name, f"must be {description}, not {kind_name(value)}")]
+    if isinstance(value, int | float) and (description := _out_of_range(item, value)):
+        return [(item.name, description)]
     if item.options is not None:
-        allowed = [option.value for option in item.options]
-        chosen = value if isinstance(value, list) else [value]
-        if any(choice not in allowed for choice in chosen):
-            return [(item.name, f"must be one of {', '.join(allowed)}")]
+        allowed_values = [option.value for option in item.options]
+        values = value if isinstance(value, list) else [value]
+        if any(selected not in allowed_values for selected in values):
+            return [(item.name, f"must be one of {', '.join(allowed_values)}")]
     if item.type in ("array[string]", "multi-select") and not all(isinstance(each, str) for each in value):
         return [(item.name, "must be a list of texts")]
     return []
@@ -140,6 +140,6 @@ def _out_of_range(item: FormItem, value: float) -> str:
     return f"must be at least {low:.15g}" if low is not None else f"must be at most {high:.15g}"
 
 
-def _has_accepted_type(value: Any, accepted: tuple[type, ...], also_booleans: bool) -> bool:
+def _has_accepted_type(value: Any, accepted_types: tuple[type, ...], allow_booleans: bool) -> bool:
     """Returns whether a value has an accepted type. Python counts true as a number; here it is not one."""
-    return isinstance(value, accepted) and (also_booleans or not isinstance(value, bool))
+    return isinstance(value, accepted_types) and (allow_booleans or not isinstance(value, bool))

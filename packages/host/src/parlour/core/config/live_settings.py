@@ -30,8 +30,16 @@ class LiveSettings:
 
     async def load(self) -> None:
         rows = await self._journal.read(Select(META, where(name=META_KEY), limit=1))
-        kept = loads(rows[0]["value"]) if rows else {}
-        self._overrides = {name: value for name, value in kept.items() if name in self._configured}
+        stored = loads(rows[0]["value"]) if rows else {}
+        self._overrides = {name: value for name, value in stored.items() if name in self._configured}
+
+    async def reload(self) -> None:
+        """Loads the values that another Host has stored, and notifies the subscribers if they are different."""
+        async with self._lock:
+            before = self._overrides
+            await self.load()
+        if self._overrides != before:
+            self._notify()
 
     def values(self) -> dict[str, Any]:
         return {**self._configured, **self._overrides}
@@ -40,21 +48,29 @@ class LiveSettings:
         """Returns the names of settings that override file and environment."""
         return sorted(self._overrides)
 
-    def subscribe(self, follower: SettingsSubscriber) -> None:
-        """Calls the subscriber with all values now, and after every change."""
-        self._subscribers.append(follower)
-        follower(self.values())
+    def subscribe(self, subscriber: SettingsSubscriber) -> None:
+        """Calls the subscriber with all values now, and after every change.
 
-    async def update(self, wishes: SettingValues, entry: Callable[[SettingValues, SettingValues], Statement]) -> None:
+        Subscribers come after construction, since they are built with the loaded values.
+        """
+        self._subscribers.append(subscriber)
+        subscriber(self.values())
+
+    async def update(self, changes: SettingValues, entry: Callable[[SettingValues, SettingValues], Statement]) -> None:
         """Stores new values; None resets a setting. `entry` builds the audit entry from the values before and after."""
         async with self._lock:
-            wanted = {**self._overrides, **wishes}
-            changed = {name: value for name, value in wanted.items() if value is not None}
-            before, after = self.values(), {**self._configured, **changed}
-            kept = Insert(META, {"name": META_KEY, "value": dumps(changed)}, conflict=Upsert(("name",), ("value",)))
-            told = {name for name in after if after[name] != before[name]}
-            audited = entry(*({name: each[name] for name in sorted(told)} for each in (before, after)))
-            await self._journal.commit(Unit("settings.change", (kept, audited)))
-            self._overrides = changed
-        for follower in self._subscribers:
-            follower(self.values())
+            requested = {**self._overrides, **changes}
+            overrides = {name: value for name, value in requested.items() if value is not None}
+            before, after = self.values(), {**self._configured, **overrides}
+            stored_row = Insert(
+                META, {"name": META_KEY, "value": dumps(overrides)}, conflict=Upsert(("name",), ("value",))
+            )
+            changed_names = {name for name in after if after[name] != before[name]}
+            audit_entry = entry(*({name: each[name] for name in sorted(changed_names)} for each in (before, after)))
+            await self._journal.commit(Unit("settings.change", (stored_row, audit_entry)))
+            self._overrides = overrides
+        self._notify()
+
+    def _notify(self) -> None:
+        for subscriber in self._subscribers:
+            subscriber(self.values())

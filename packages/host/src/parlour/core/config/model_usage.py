@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from parlour.core.model.agent import Agent
+from parlour.core.model.ids import ModelId, RunnerId
 from parlour.core.model.runner import RunnerDescriptor
 
 from .agents import AgentRepository
@@ -13,7 +14,7 @@ from .form_validation import selected_resources, with_defaults
 class RunnerLookup(Protocol):
     """Looks up runners by id."""
 
-    def get(self, runner_id: str) -> RunnerDescriptor | None: ...
+    def get(self, runner_id: RunnerId) -> RunnerDescriptor | None: ...
 
 
 class ModelReferences:
@@ -23,13 +24,13 @@ class ModelReferences:
         self._agents = agents
         self._registry = registry
 
-    def agents_using(self, model_id: str) -> list[str]:
+    def agents_using(self, model_id: ModelId) -> list[str]:
         """Returns the names of the agents that use the model."""
         return [
             agent.name for agent in self._agents.all() if self._selects(agent, model_id) or _is_granted(agent, model_id)
         ]
 
-    def _selects(self, agent: Agent, model_id: str) -> bool:
+    def _selects(self, agent: Agent, model_id: ModelId) -> bool:
         descriptor = self._registry.get(agent.runner_id)
         if descriptor is None:  # without its plugin there is no form that says which values are models
             return model_id in _texts(agent.runner_config)
@@ -37,7 +38,7 @@ class ModelReferences:
         return model_id in selected_resources(form, with_defaults(form, agent.runner_config)).get("models", frozenset())
 
 
-def _is_granted(agent: Agent, model_id: str) -> bool:
+def _is_granted(agent: Agent, model_id: ModelId) -> bool:
     policy = agent.resource_policy
     return any(model_id in names for names in (policy.models, *(rule.allow.get("models", ()) for rule in policy.rules)))
 

@@ -9,6 +9,7 @@ from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement
 from parlour.core.model import regex_budget
 from parlour.core.model.agent import Agent
 from parlour.core.model.event_pattern import pattern_matches
+from parlour.core.model.ids import NO_ROUTE, BotId, RouteId
 from parlour.core.model.ports import Ids
 from parlour.core.store.tables import ROUTES
 from parlour_sdk.values import dataclass
@@ -29,7 +30,7 @@ class Route:
     description: str = ""
     filters: dict[str, Any] = field(default_factory=dict)
     """Filters by name; all must match."""
-    route_id: str = ""
+    route_id: RouteId = NO_ROUTE
 
     def matches(self, event_type: str) -> bool:
         return pattern_matches(self.event_type, event_type)
@@ -52,50 +53,53 @@ class RouteRepository:
     def __init__(self, journal: Journal, ids: Ids) -> None:
         self._journal = journal
         self._ids = ids
-        self._routes: dict[str, list[Route]] = {}
-        self._sorted: dict[str, list[Route]] = {}
+        self._routes: dict[BotId, list[Route]] = {}
+        self._match_order: dict[BotId, list[Route]] = {}
 
     async def load(self) -> None:
-        routes: dict[str, list[Route]] = {}
+        routes: dict[BotId, list[Route]] = {}
         for row in await self._journal.read(Select(ROUTES, order=("bot_id", "position"))):
             routes.setdefault(row["bot_id"], []).append(Route(**loads(row["definition"]), route_id=row["route_id"]))
-        for bot_id, listed in routes.items():
-            self.cache(bot_id, listed)
+        self._routes, self._match_order = {}, {}
+        for bot_id, bot_routes in routes.items():
+            self.cache(bot_id, bot_routes)
 
-    def in_user_order(self, bot_id: str) -> list[Route]:
+    def in_user_order(self, bot_id: BotId) -> list[Route]:
         """Returns a bot's routes in the order that the operator gave them."""
         return self._routes.get(bot_id, [])
 
-    def in_match_order(self, bot_id: str) -> list[Route]:
+    def in_match_order(self, bot_id: BotId) -> list[Route]:
         """Returns a bot's routes in the order in which they are matched."""
-        return self._sorted.get(bot_id, [])
+        return self._match_order.get(bot_id, [])
 
     def with_ids(self, routes: Iterable[Route]) -> list[Route]:
         """Returns the routes, each with a unique id; existing ids are kept."""
         seen: set[str] = set()
-        made = []
+        result = []
         for route in routes:
             new = not route.route_id or route.route_id in seen
-            made.append(replace(route, route_id=self._ids.new()) if new else route)
-            seen.add(made[-1].route_id)
-        return made
+            result.append(replace(route, route_id=RouteId(self._ids.new())) if new else route)
+            seen.add(result[-1].route_id)
+        return result
 
-    async def replace(self, bot_id: str, routes: Iterable[Route], *also: Statement) -> list[Route]:
-        """Replaces all routes of a bot. `also` is committed before them, such as the guard that the bot exists."""
-        named = self.with_ids(routes)
-        await self._journal.commit(Unit("routes.replace", (*also, *replace_statements(bot_id, named))))
-        self.cache(bot_id, named)
-        return named
+    async def replace(self, bot_id: BotId, routes: Iterable[Route], *extra_statements: Statement) -> list[Route]:
+        """Replaces all routes of a bot. `extra_statements` come first, such as the guard that the bot exists."""
+        routes_with_ids = self.with_ids(routes)
+        await self._journal.commit(
+            Unit("routes.replace", (*extra_statements, *replace_statements(bot_id, routes_with_ids)))
+        )
+        self.cache(bot_id, routes_with_ids)
+        return routes_with_ids
 
-    def cache(self, bot_id: str, routes: list[Route]) -> None:
+    def cache(self, bot_id: BotId, routes: list[Route]) -> None:
         """Caches routes after the statements of `replace_statements` were committed."""
         for route in routes:
             if "text_regex" in route.filters:
                 regex_budget.pattern_problem(route.filters["text_regex"])  # compiles it, so that no event has to wait
         self._routes[bot_id] = list(routes)
-        self._sorted[bot_id] = sort_for_matching(routes)
+        self._match_order[bot_id] = sort_for_matching(routes)
         if not routes:
-            del self._routes[bot_id], self._sorted[bot_id]
+            del self._routes[bot_id], self._match_order[bot_id]
 
 
 def sort_for_matching(routes: Iterable[Route]) -> list[Route]:
@@ -103,7 +107,7 @@ def sort_for_matching(routes: Iterable[Route]) -> list[Route]:
     return sorted(routes, key=lambda route: (-route.priority, -route.specificity))
 
 
-def replace_statements(bot_id: str, routes: list[Route]) -> list[Statement]:
+def replace_statements(bot_id: BotId, routes: list[Route]) -> list[Statement]:
     """Builds the statements that replace all routes of a bot."""
     statements: list[Statement] = [Delete(ROUTES, where(bot_id=bot_id), expect=ANY)]
     for position, route in enumerate(routes):

@@ -11,29 +11,29 @@ SEALED_KEY: Final = "parlour.sealed"
 """Key of an object that contains nothing but a sealed value of a configuration."""
 
 
-def merge_masked(form: list[FormItem], config: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+def merge_masked(form: list[FormItem], config: dict[str, Any], stored: dict[str, Any]) -> dict[str, Any]:
     """Replaces masked secrets of a submitted configuration by their stored values."""
-    kept = {name for name in _secret_names(form) if config.get(name) == SECRET_MASK and before.get(name)}
-    return {name: before[name] if name in kept else value for name, value in config.items()}
+    masked = {name for name in _secret_names(form) if config.get(name) == SECRET_MASK and stored.get(name)}
+    return {name: stored[name] if name in masked else value for name, value in config.items()}
 
 
-def seal_secrets(form: list[FormItem], config: dict[str, Any], box: SecretBox) -> dict[str, Any]:
+def seal_secrets(form: list[FormItem], config: dict[str, Any], secret_box: SecretBox) -> dict[str, Any]:
     """Returns the configuration with its plain secrets sealed."""
     secret = {name for name in _secret_names(form) if isinstance(config.get(name), str) and config[name]}
-    return {name: {SEALED_KEY: box.seal(value)} if name in secret else value for name, value in config.items()}
+    return {name: {SEALED_KEY: secret_box.seal(value)} if name in secret else value for name, value in config.items()}
 
 
-def open_secrets(config: dict[str, Any], box: SecretBox) -> dict[str, Any]:
+def open_secrets(config: dict[str, Any], secret_box: SecretBox) -> dict[str, Any]:
     """Returns the configuration with its secrets opened. Raises SecretUnreadable."""
     if not any(_is_sealed(value) for value in config.values()):
         return config
-    return {name: box.open(value[SEALED_KEY]) if _is_sealed(value) else value for name, value in config.items()}
+    return {name: secret_box.open(value[SEALED_KEY]) if _is_sealed(value) else value for name, value in config.items()}
 
 
 def mask_secrets(form: list[FormItem] | None, config: dict[str, Any]) -> dict[str, Any]:
     """Returns the configuration with its secrets masked, for operators and the audit."""
-    shown = mask_form_secrets(form, config)
-    return {name: SECRET_MASK if _is_sealed(value) else value for name, value in shown.items()}
+    masked = mask_form_secrets(form, config)
+    return {name: SECRET_MASK if _is_sealed(value) else value for name, value in masked.items()}
 
 
 def _secret_names(form: list[FormItem]) -> set[str]:

@@ -2,13 +2,14 @@
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Journal
+from parlour.core.model.ids import InboundWebhookId
 from parlour.core.model.inbound_webhook import Webhook
 from parlour.core.model.ports import Clock
 from parlour.core.store.tables import WEBHOOKS
 
 from .cached_repository import CachedRepository, RowMapping, UnitNames
 
-WEBHOOK_ROWS = RowMapping[Webhook](
+WEBHOOK_ROWS = RowMapping[InboundWebhookId, Webhook](
     WEBHOOKS,
     UnitNames(add="webhook.add", replace="webhook.replace", remove="webhook.remove"),
     item_id=lambda webhook: webhook.webhook_id,
@@ -17,7 +18,7 @@ WEBHOOK_ROWS = RowMapping[Webhook](
 )
 
 
-class WebhookRepository(CachedRepository[Webhook]):
+class WebhookRepository(CachedRepository[InboundWebhookId, Webhook]):
     """All inbound webhooks."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:

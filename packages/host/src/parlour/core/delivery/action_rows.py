@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from parlour.core.delivery.outbox import Outbox
+from parlour.core.model.ids import ConversationId, OutboxId, RunId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.platforms.connections import PlatformBots
@@ -25,15 +26,17 @@ class ActionRowFactory:
         self._ids = ids
         self._clock = clock
 
-    def create_rows(self, frozen: Mapping[str, Any], conversation_id: str, run_id: str) -> list[OutboxRow]:
+    def create_rows(
+        self, stored_action: Mapping[str, Any], conversation_id: ConversationId, run_id: RunId
+    ) -> list[OutboxRow]:
         """Returns one row per API call of the stored action. They are committed and delivered like any other row."""
-        address = {"thread_id": "", **frozen["address"]}
-        place = targets.explicit_target(frozen["bot_id"], {"chat_type": "", "chat_id": "", **address})
-        target = place.target if frozen["elsewhere"] else conversation_id
-        now, bot_id = self._clock.now(), frozen["bot_id"]
+        address = {"thread_id": "", **stored_action["address"]}
+        reply_target = targets.explicit_target(stored_action["bot_id"], {"chat_type": "", "chat_id": "", **address})
+        target = reply_target.target if stored_action["elsewhere"] else conversation_id
+        now, bot_id = self._clock.now(), stored_action["bot_id"]
         return [
             OutboxRow(
-                outbox_id=self._ids.new(),
+                outbox_id=OutboxId(self._ids.new()),
                 surface=PLATFORM,
                 target=target,
                 conversation_id=conversation_id,
@@ -41,11 +44,11 @@ class ActionRowFactory:
                 run_id=run_id,
                 kind="action",
                 state=self._outbox.try_reserve(target) if self._bots.is_connected(bot_id) else "pending",
-                message={"role": "assistant", "content": frozen["name"], "call": call},
+                message={"role": "assistant", "content": stored_action["name"], "call": call},
                 address=address,
                 feed_seq=0,
                 created_at=now,
                 expires_at=now + EXPIRY_MILLISECONDS,
             )
-            for call in frozen["calls"]
+            for call in stored_action["calls"]
         ]

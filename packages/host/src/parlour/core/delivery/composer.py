@@ -11,8 +11,10 @@ from typing import Any
 from parlour.core.journal import Statement
 from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY, DeliveryPolicy
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import BotId, OutboxId, RunId
 from parlour.core.model.outbox_row import OutboxKind, OutboxRow, OutboxState
 from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.reply_allowance import ReplyUse
 from parlour.core.platforms.connections import PlatformBots
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.store import outbox_rows
@@ -68,18 +70,18 @@ class MessageComposer:
     def capabilities_for_runner(self, event: RecordedEvent, policy: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the description of the reply target and its capabilities that is sent to the runner."""
         decoded = DeliveryPolicy.decode(policy)
-        place = targets.reply_target(event, decoded)
-        manifest = self._manifest(place)
-        told: dict[str, Any] = {
-            "surface": place.surface,
-            "supports_streaming": self._supports_streaming(place, manifest, decoded),
+        reply_target = targets.reply_target(event, decoded)
+        manifest = self._manifest(reply_target)
+        description: dict[str, Any] = {
+            "surface": reply_target.surface,
+            "supports_streaming": self._supports_streaming(reply_target, manifest, decoded),
         }
         if manifest is None:
-            return told
+            return description
         apis, limit = manifest.supported_apis, manifest.limits.text
         return {
-            **told,
-            "reply_target": {name: value for name, value in place.address.items() if value and name != "chat"},
+            **description,
+            "reply_target": {name: value for name, value in reply_target.address.items() if value and name != "chat"},
             "supports_edit": "edit_message" in apis,
             "supports_reaction": "react" in apis,
             "max_message_size": min(limit, decoded.max_message_size or limit),
@@ -88,149 +90,168 @@ class MessageComposer:
 
     def supports_streaming(self, event: RecordedEvent, policy: DeliveryPolicy = DEFAULT_DELIVERY_POLICY) -> bool:
         """Returns whether the users of this conversation see a message while it is being written."""
-        place = targets.reply_target(event, policy)
-        return self._supports_streaming(place, self._manifest(place), policy)
+        reply_target = targets.reply_target(event, policy)
+        return self._supports_streaming(reply_target, self._manifest(reply_target), policy)
 
-    def open_stream(self, event: RecordedEvent, run_id: str, policy: DeliveryPolicy) -> OutboxRow:
+    def open_stream(self, event: RecordedEvent, run_id: RunId, policy: DeliveryPolicy) -> OutboxRow:
         """Returns the row for a message that is about to be streamed, in state `streaming`."""
-        place = targets.reply_target(event, policy)
-        return self._row(event, place, run_id, "message", {"role": "assistant", "content": ""}, "streaming")
+        reply_target = targets.reply_target(event, policy)
+        return self._row(event, reply_target, run_id, "message", {"role": "assistant", "content": ""}, "streaming")
 
     def compose_reply(
         self,
         event: RecordedEvent,
-        run_id: str,
+        run_id: RunId,
         message: MessageBody,
         policy: DeliveryPolicy,
         first: bool,
-        grown: Sequence[OutboxRow] = (),
+        streamed_rows: Sequence[OutboxRow] = (),
     ) -> ComposedRows:
-        """Composes the final message. `grown` are the rows under which it was streamed so far."""
-        place, now = targets.reply_target(event, policy), self._clock.now()
-        manifest = self._manifest(place)
-        bodies = self._render(place, manifest, message, policy, first, apart=bool(grown))
-        if place.surface != PLATFORM:
-            rows = [replace(row, state="sent", message=message, feed_seq=self._feed.next_seq()) for row in grown]
-            rows = rows or [self._row(event, place, run_id, "message", message, self._state(place, manifest))]
+        """Composes the final message. `streamed_rows` are the rows under which it was streamed so far."""
+        reply_target, now = targets.reply_target(event, policy), self._clock.now()
+        manifest = self._manifest(reply_target)
+        bodies = self._render(reply_target, manifest, message, policy, first, separate_media=bool(streamed_rows))
+        if reply_target.surface != PLATFORM:
+            rows = [
+                replace(row, state="sent", message=message, feed_seq=self._feed.next_seq()) for row in streamed_rows
+            ]
+            rows = rows or [
+                self._row(event, reply_target, run_id, "message", message, self._state(reply_target, manifest))
+            ]
             return ComposedRows(
-                rows, [outbox_rows.complete_stream(row, now) if grown else outbox_rows.insert(row) for row in rows]
+                rows,
+                [outbox_rows.complete_stream(row, now) if streamed_rows else outbox_rows.insert(row) for row in rows],
             )
-        finished = [
-            self._completed_row(row, body, self._state(place, manifest), now)
-            for row, body in zip(grown, _editable(bodies), strict=False)
+        completed_rows = [
+            self._completed_row(row, body, self._state(reply_target, manifest), now)
+            for row, body in zip(streamed_rows, _editable(bodies), strict=False)
         ]
-        further = [
-            self._row(event, place, run_id, "message", body, self._state(place, manifest))
-            for body in bodies[len(finished) :]
+        new_rows = [
+            self._row(event, reply_target, run_id, "message", body, self._state(reply_target, manifest))
+            for body in bodies[len(completed_rows) :]
         ]
-        spare = [replace(row, state="failed", reason=UNUSED_PART) for row in grown[len(finished) :]]
-        ends = [outbox_rows.complete_stream(row, now) for row in [*finished, *spare]]
-        return ComposedRows([*finished, *further, *spare], [*ends, *(outbox_rows.insert(row) for row in further)])
+        unused_rows = [replace(row, state="failed", reason=UNUSED_PART) for row in streamed_rows[len(completed_rows) :]]
+        completions = [outbox_rows.complete_stream(row, now) for row in [*completed_rows, *unused_rows]]
+        return ComposedRows(
+            [*completed_rows, *new_rows, *unused_rows], [*completions, *(outbox_rows.insert(row) for row in new_rows)]
+        )
 
     def compose_message(
         self,
         event: RecordedEvent,
-        run_id: str,
+        run_id: RunId,
         kind: OutboxKind,
         message: MessageBody,
         code: str = "",
-        place: ReplyTarget | None = None,
+        reply_target: ReplyTarget | None = None,
     ) -> OutboxRow:
         """Composes one short row for this conversation, or for a target that the operator configured, in its initial
         state.
         """
-        place = place or targets.reply_target(event, DEFAULT_DELIVERY_POLICY)
-        manifest = self._manifest(place)
-        body = next(iter(self._render(place, manifest, message, DEFAULT_DELIVERY_POLICY, first=False)), message)
-        return self._row(event, place, run_id, kind, body, self._state(place, manifest), code)
+        reply_target = reply_target or targets.reply_target(event, DEFAULT_DELIVERY_POLICY)
+        manifest = self._manifest(reply_target)
+        body = next(iter(self._render(reply_target, manifest, message, DEFAULT_DELIVERY_POLICY, first=False)), message)
+        return self._row(event, reply_target, run_id, kind, body, self._state(reply_target, manifest), code)
 
-    def can_edit_prompts(self, bot_id: str) -> bool:
+    def can_edit_prompts(self, bot_id: BotId) -> bool:
         """Returns whether an approval prompt of this bot is edited into its outcome: its platform has buttons and
         edits.
         """
         manifest = self._bots.manifest(bot_id)
         return manifest is not None and manifest.buttons and "edit_message" in manifest.supported_apis
 
-    def compose_notice(self, event: RecordedEvent, run_id: str, code: str, sentence: str) -> OutboxRow:
+    def compose_notice(self, event: RecordedEvent, run_id: RunId, code: str, text: str) -> OutboxRow:
         """Composes a notice with this code and text."""
-        message = {"role": "assistant", "content": sentence, "metadata": {"notice": code}}
+        message = {"role": "assistant", "content": text, "metadata": {"notice": code}}
         return self.compose_message(event, run_id, "notice", message, code)
 
-    def _manifest(self, place: ReplyTarget) -> AdapterManifest | None:
+    def _manifest(self, reply_target: ReplyTarget) -> AdapterManifest | None:
         """Returns the manifest of the target's adapter; None if the target is no platform or the bot does not exist."""
-        return self._bots.manifest(place.bot_id) if place.surface == PLATFORM else None
+        return self._bots.manifest(reply_target.bot_id) if reply_target.surface == PLATFORM else None
 
-    def _supports_streaming(self, place: ReplyTarget, manifest: AdapterManifest | None, policy: DeliveryPolicy) -> bool:
-        if place.surface != PLATFORM:
-            return place.surface == "webui"
-        able = manifest is not None and can_stream(manifest) and not place.has_no_chat
-        return able and policy.streaming and self._bots.is_connected(place.bot_id)
+    def _supports_streaming(
+        self, reply_target: ReplyTarget, manifest: AdapterManifest | None, policy: DeliveryPolicy
+    ) -> bool:
+        if reply_target.surface != PLATFORM:
+            return reply_target.surface == "webui"
+        can_show_stream = manifest is not None and can_stream(manifest) and not reply_target.has_no_chat
+        can_show_stream = can_show_stream and not reply_target.reply_event_id  # a stream would not be counted
+        return can_show_stream and policy.streaming and self._bots.is_connected(reply_target.bot_id)
 
     def _render(
         self,
-        place: ReplyTarget,
+        reply_target: ReplyTarget,
         manifest: AdapterManifest | None,
         message: MessageBody,
         policy: DeliveryPolicy,
         first: bool,
-        apart: bool = False,
+        separate_media: bool = False,
     ) -> list[MessageBody]:
         """Renders the message into the bodies of its rows, one per part."""
-        if manifest is None or place.has_no_chat:
+        if manifest is None or reply_target.has_no_chat:
             return [message]
-        kept: MessageBody = {name: message[name] for name in SHARED_FIELDS if name in message}
+        shared_fields: MessageBody = {name: message[name] for name in SHARED_FIELDS if name in message}
         if "chain" in message:  # a chain that was written for this platform
-            return [{**kept, "content": message["content"], "chain": message["chain"]}]
-        parts = render(message, manifest, policy, targets.quoted_message_id(place.address, policy, first), apart)
-        bodies: list[MessageBody] = [{**kept, "content": part.text, "chain": part.chain} for part in parts]
-        if bodies and "approval" in kept:
+            return [{**shared_fields, "content": message["content"], "chain": message["chain"]}]
+        parts = render(
+            message, manifest, policy, targets.quoted_message_id(reply_target.address, policy, first), separate_media
+        )
+        bodies: list[MessageBody] = [{**shared_fields, "content": part.text, "chain": part.chain} for part in parts]
+        if bodies and "approval" in shared_fields:
             bodies[0]["chain"] = [*bodies[0]["chain"], *approval_buttons(message, manifest)]
         return bodies
 
     def _completed_row(self, row: OutboxRow, body: MessageBody, state: OutboxState, now: int) -> OutboxRow:
-        whole = {**body, STREAMED: True}
-        return replace(row, state=state, message=whole, expires_at=now + EXPIRY_MILLISECONDS)
+        message = {**body, STREAMED: True}
+        return replace(row, state=state, message=message, expires_at=now + EXPIRY_MILLISECONDS)
 
-    def _state(self, place: ReplyTarget, manifest: AdapterManifest | None) -> OutboxState:
-        if not self._outbox.handles(place.surface):
+    def _state(self, reply_target: ReplyTarget, manifest: AdapterManifest | None) -> OutboxState:
+        if not self._outbox.handles(reply_target.surface):
             return "sent"
-        if place.has_no_chat and manifest is not None:
+        if reply_target.has_no_chat and manifest is not None:
             return "failed"
-        waits = manifest is not None and self._must_wait(place, manifest)
-        return "pending" if waits else self._outbox.try_reserve(place.target)
+        if reply_target.reply_event_id:  # the unit that marks it as `sending` counts it
+            return "pending"
+        must_wait = manifest is not None and self._must_wait(reply_target, manifest)
+        return "pending" if must_wait else self._outbox.try_reserve(reply_target.target)
 
-    def _must_wait(self, place: ReplyTarget, manifest: AdapterManifest) -> bool:
-        away = not self._bots.is_connected(place.bot_id)
-        return away or self._rate_limiter.delay(rate_scope(place.bot_id, place.address), manifest.limits) > 0
+    def _must_wait(self, reply_target: ReplyTarget, manifest: AdapterManifest) -> bool:
+        is_offline = not self._bots.is_connected(reply_target.bot_id)
+        return (
+            is_offline
+            or self._rate_limiter.delay(rate_scope(reply_target.bot_id, reply_target.address), manifest.limits) > 0
+        )
 
     def _row(
         self,
         event: RecordedEvent,
-        place: ReplyTarget,
-        run_id: str,
+        reply_target: ReplyTarget,
+        run_id: RunId,
         kind: OutboxKind,
         message: MessageBody,
         state: OutboxState,
         code: str = "",
     ) -> OutboxRow:
         now = self._clock.now()
+        is_counted = bool(reply_target.reply_event_id) and not message.get("edits")
         return OutboxRow(
-            outbox_id=self._ids.new(),
-            surface=place.surface,
-            target=place.target,
+            outbox_id=OutboxId(self._ids.new()),
+            surface=reply_target.surface,
+            target=reply_target.target,
             conversation_id=event.conversation_id,
-            bot_id=place.bot_id,
+            bot_id=reply_target.bot_id,
             run_id=run_id,
             kind=kind,
             state=state,
             message=message,
-            address=place.address,
+            address=reply_target.address,
             feed_seq=self._feed.next_seq(),
             created_at=now,
             expires_at=now + EXPIRY_MILLISECONDS,
             code=code,
             locale=event.envelope.locale,
             reason=NO_CHAT if state == "failed" else "",
+            reply=ReplyUse(reply_target.reply_event_id) if is_counted else None,
         )
 
 

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections import deque
 from typing import Any
 
+from parlour.core.model.ids import ConversationId, RunId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock
 
@@ -38,10 +39,10 @@ class ActiveRunFrames:
     def begin_message(self, seq: int) -> None:
         self.text: list[str] = []
         self._length = 0
-        self._begun = seq
+        self._first_seq = seq
         self._seqs: list[int] = []
         self._lengths: list[int] = []
-        self._forgotten = False
+        self._offsets_dropped = False
 
     def append_delta(self, seq: int, text: str) -> None:
         """Appends a delta; drops the older half of the offsets if there are too many."""
@@ -50,23 +51,23 @@ class ActiveRunFrames:
         self._seqs.append(seq)
         self._lengths.append(self._length)
         if len(self._seqs) > MAX_DELTA_OFFSETS:
-            half = MAX_DELTA_OFFSETS // 2
-            self._forgotten = True
-            del self._seqs[:half], self._lengths[:half]
+            dropped_count = MAX_DELTA_OFFSETS // 2
+            self._offsets_dropped = True
+            del self._seqs[:dropped_count], self._lengths[:dropped_count]
             self.text = ["".join(self.text)]
 
-    def frames_after(self, after: int) -> list[Frame]:
-        """Returns the frames that a client lacks which has seen everything up to `after`."""
-        frames = [self.run_frame] if after < self.started else []
-        frames += [tool for tool in self.tools if tool["seq"] > after]
-        if not self._seqs or self._seqs[-1] <= after:
+    def frames_after(self, last_seq: int) -> list[Frame]:
+        """Returns the frames that a client lacks which has seen everything up to `last_seq`."""
+        frames = [self.run_frame] if last_seq < self.started else []
+        frames += [tool for tool in self.tools if tool["seq"] > last_seq]
+        if not self._seqs or self._seqs[-1] <= last_seq:
             return frames
-        whole = "".join(self.text)
+        full_text = "".join(self.text)
         frame: Frame = {"type": "delta", "run_id": self.run_frame["run_id"], "seq": self._seqs[-1]}
-        if self._forgotten and self._begun < after < self._seqs[0]:
-            return [*frames, {**frame, "content": whole, "replace": True}]
-        position = bisect_right(self._seqs, after)
-        return [*frames, {**frame, "content": whole[self._lengths[position - 1] if position else 0 :]}]
+        if self._offsets_dropped and self._first_seq < last_seq < self._seqs[0]:
+            return [*frames, {**frame, "content": full_text, "replace": True}]
+        position = bisect_right(self._seqs, last_seq)
+        return [*frames, {**frame, "content": full_text[self._lengths[position - 1] if position else 0 :]}]
 
 
 class FeedSubscription:
@@ -94,8 +95,8 @@ class FeedSubscription:
         if self._wake is not None:
             self._wake()
 
-    def on_frame(self, wake: Any) -> None:
-        self._wake = wake
+    def on_frame(self, callback: Any) -> None:
+        self._wake = callback
 
     def drain(self) -> list[Frame]:
         """Returns and removes the frames that wait."""
@@ -111,8 +112,8 @@ class Feed:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._last = 0
-        self._subscriptions: dict[str, set[FeedSubscription]] = {}
-        self._live: dict[str, ActiveRunFrames] = {}
+        self._subscriptions: dict[ConversationId, set[FeedSubscription]] = {}
+        self._active_runs: dict[ConversationId, ActiveRunFrames] = {}
 
     def next_seq(self) -> int:
         """Returns the next sequence number."""
@@ -123,47 +124,49 @@ class Feed:
         """Sets the lower bound after a restart, so that no number is used twice even if the clock was set back."""
         self._last = max(self._last, seq)
 
-    def subscribe(self, conversation_id: str) -> FeedSubscription:
+    def subscribe(self, conversation_id: ConversationId) -> FeedSubscription:
         subscription = FeedSubscription()
         self._subscriptions.setdefault(conversation_id, set()).add(subscription)
         return subscription
 
-    def unsubscribe(self, conversation_id: str, subscription: FeedSubscription) -> None:
-        watching = self._subscriptions.get(conversation_id, set())
-        watching.discard(subscription)
-        if not watching:
+    def unsubscribe(self, conversation_id: ConversationId, subscription: FeedSubscription) -> None:
+        subscribers = self._subscriptions.get(conversation_id, set())
+        subscribers.discard(subscription)
+        if not subscribers:
             self._subscriptions.pop(conversation_id, None)
 
     def subscriber_counts(self) -> dict[str, int]:
         """Returns the number of subscribers per conversation."""
-        return {conversation: len(watching) for conversation, watching in self._subscriptions.items()}
+        return {conversation: len(subscribers) for conversation, subscribers in self._subscriptions.items()}
 
-    def active_run(self, conversation_id: str) -> ActiveRunFrames | None:
-        return self._live.get(conversation_id)
+    def active_run(self, conversation_id: ConversationId) -> ActiveRunFrames | None:
+        return self._active_runs.get(conversation_id)
 
-    def run_started(self, conversation_id: str, run_id: str) -> None:
+    def run_started(self, conversation_id: ConversationId, run_id: RunId) -> None:
         frame = run_frame(run_id, "running", self.next_seq())
-        self._live[conversation_id] = ActiveRunFrames(frame)
+        self._active_runs[conversation_id] = ActiveRunFrames(frame)
         self._publish(conversation_id, frame)
 
-    def run_ended(self, conversation_id: str, run_id: str, status: str, seq: int) -> None:
-        live = self._live.get(conversation_id)
-        if live is not None and live.run_frame["run_id"] == run_id:
-            del self._live[conversation_id]
+    def run_ended(self, conversation_id: ConversationId, run_id: RunId, status: str, seq: int) -> None:
+        active_run = self._active_runs.get(conversation_id)
+        if active_run is not None and active_run.run_frame["run_id"] == run_id:
+            del self._active_runs[conversation_id]
         self._publish(conversation_id, run_frame(run_id, status, seq))
 
-    def publish_delta(self, conversation_id: str, run_id: str, text: str, seq: int) -> None:
+    def publish_delta(self, conversation_id: ConversationId, run_id: RunId, text: str, seq: int) -> None:
         """Publishes a delta. `seq` was assigned when the delta arrived, so it is below the number of its message."""
-        live = self._live.get(conversation_id)
-        if live is not None:
-            live.append_delta(seq, text)
+        active_run = self._active_runs.get(conversation_id)
+        if active_run is not None:
+            active_run.append_delta(seq, text)
         self._publish(conversation_id, {"type": "delta", "run_id": run_id, "content": text, "seq": seq})
 
-    def publish_reasoning(self, conversation_id: str, run_id: str, text: str, seq: int) -> None:
+    def publish_reasoning(self, conversation_id: ConversationId, run_id: RunId, text: str, seq: int) -> None:
         """Publishes reasoning text to current subscribers; clients that connect later find it in the message."""
         self._publish(conversation_id, {"type": "thinking", "run_id": run_id, "content": text, "seq": seq})
 
-    def publish_tool_call(self, conversation_id: str, run_id: str, data: dict[str, Any], status: str, seq: int) -> None:
+    def publish_tool_call(
+        self, conversation_id: ConversationId, run_id: RunId, data: dict[str, Any], status: str, seq: int
+    ) -> None:
         frame = {
             "type": "tool",
             "run_id": run_id,
@@ -172,41 +175,43 @@ class Feed:
             "status": status,
             "seq": seq,
         }
-        live = self._live.get(conversation_id)
-        if live is not None:
-            live.tools.append(frame)
+        active_run = self._active_runs.get(conversation_id)
+        if active_run is not None:
+            active_run.tools.append(frame)
         self._publish(conversation_id, frame)
 
     def publish_row(self, row: OutboxRow) -> None:
         """Publishes an outbox row that has been committed."""
-        live = self._live.get(row.conversation_id)
-        if live is not None and row.kind == "message":
-            live.begin_message(row.feed_seq)
+        active_run = self._active_runs.get(row.conversation_id)
+        if active_run is not None and row.kind == "message":
+            active_run.begin_message(row.feed_seq)
         self._publish(row.conversation_id, outgoing_frame(row))
 
-    def publish_user_message(self, conversation_id: str, frame: Frame) -> None:
+    def publish_user_message(self, conversation_id: ConversationId, frame: Frame) -> None:
         """Publishes a user's message to the other clients. It is stored in the transcript, not here."""
         self._publish(conversation_id, {"type": "said", **frame, "seq": self.next_seq()})
 
-    def publish_replacement(self, conversation_id: str, successor: str) -> None:
+    def publish_replacement(self, conversation_id: ConversationId, new_conversation_id: ConversationId) -> None:
         """Signals that the chat continues in another conversation, so that subscribers follow. Clients never see this
         frame.
         """
-        self._publish(conversation_id, {"type": "moved", "conversation_id": successor, "seq": self.next_seq()})
+        self._publish(
+            conversation_id, {"type": "moved", "conversation_id": new_conversation_id, "seq": self.next_seq()}
+        )
 
-    def _publish(self, conversation_id: str, frame: Frame) -> None:
+    def _publish(self, conversation_id: ConversationId, frame: Frame) -> None:
         for subscription in self._subscriptions.get(conversation_id, ()):
             subscription.put(frame)
 
 
-def run_frame(run_id: str, status: str, seq: int) -> Frame:
+def run_frame(run_id: RunId, status: str, seq: int) -> Frame:
     return {"type": "run", "run_id": run_id, "status": status, "seq": seq}
 
 
 def outgoing_frame(row: OutboxRow) -> Frame:
     if row.kind == "notice":
-        said = row.message["content"]
-        frame: Frame = {"type": "error", "code": row.code, "message": said, "in_history": True}
+        content = row.message["content"]
+        frame: Frame = {"type": "error", "code": row.code, "message": content, "in_history": True}
         return {**frame, "run_id": row.run_id, "seq": row.feed_seq} if row.run_id else {**frame, "seq": row.feed_seq}
     if row.kind == "approval":
         return {"type": "approval", **row.message["approval"], "seq": row.feed_seq}

@@ -8,9 +8,11 @@ from typing import Literal
 
 from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.ids import ConversationId, OutboxId, TranscriptId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import POSSIBLY_CHARGED_CODES
+from parlour.core.model.reply_allowance import ReplyUse
 from parlour.core.routing.filters import mentions_bot
 from parlour.core.store import event_notes, outbox_rows, transcript
 from parlour.core.store.event_log import EventLog
@@ -24,7 +26,7 @@ NOTICE_INTERVAL_MILLISECONDS = 600_000
 """Milliseconds between two failure notices in one conversation."""
 MAX_TRACKED_CONVERSATIONS = 10_000
 """Conversations that are tracked before expired entries are removed."""
-FailureCode = Literal["delivery.unknown", "delivery.refused"]
+FailureCode = Literal["delivery.unknown", "delivery.refused", "delivery.not_allowed"]
 _MODEL_TROUBLE = {
     **dict.fromkeys(
         ("provider_failed", "provider_timeout", "provider_unreachable", *POSSIBLY_CHARGED_CODES), "model.unavailable"
@@ -50,24 +52,24 @@ def model_failure_notice(code: str) -> str:
     return _MODEL_TROUBLE.get(code, "")
 
 
-def quarantine_notice(fault: str) -> str:
+def quarantine_notice(cause: str) -> str:
     """Returns the notice code for an event that is not retried any more, by the side that failed each time."""
-    return "quarantined.host" if fault == "host" else "quarantined"
+    return "quarantined.host" if cause == "host" else "quarantined"
 
 
-def add_notice(draft: UnitBuilder, transcript_id: str, event: RecordedEvent, row: OutboxRow, now: int) -> None:
+def add_notice(draft: UnitBuilder, transcript_id: TranscriptId, event: RecordedEvent, row: OutboxRow, now: int) -> None:
     """Adds a notice to the unit: the outbox row, and a transcript item because users see it in the conversation."""
-    said = row.message["content"]
-    transcript.add_reply_item(draft, transcript_id, event, row.run_id, "notice", row.message, said, now)
+    content = row.message["content"]
+    transcript.add_reply_item(draft, transcript_id, event, row.run_id, "notice", row.message, content, now)
     draft.add(outbox_rows.insert(row))
     if not row.run_id:  # a run has the notice on its own trail
-        told = {"text": f"Its sender was told: {said}", event_notes.OUTBOX_IDS: [row.outbox_id]}
-        draft.add(event_notes.add_note(event.seq, "notice", told, now))
+        note = {"text": f"Its sender was told: {content}", event_notes.OUTBOX_IDS: [row.outbox_id]}
+        draft.add(event_notes.add_note(event.seq, "notice", note, now))
 
 
-def add_suppressed_notice(draft: UnitBuilder, event: RecordedEvent, silence: str, now: int) -> None:
+def add_suppressed_notice(draft: UnitBuilder, event: RecordedEvent, suppression: str, now: int) -> None:
     """Records on the event's trail why no notice was sent."""
-    draft.add(event_notes.add_note(event.seq, "notice", {"text": f"Nothing was said about it: {silence}."}, now))
+    draft.add(event_notes.add_note(event.seq, "notice", {"text": f"Nothing was said about it: {suppression}."}, now))
 
 
 class NoticePolicy:
@@ -75,7 +77,7 @@ class NoticePolicy:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._last_notice_at: dict[str, int] = {}
+        self._last_notice_at: dict[ConversationId, int] = {}
 
     def suppression_reason(self, event: RecordedEvent) -> str:
         """Returns the reason not to send a notice; empty if it should be sent."""
@@ -88,7 +90,7 @@ class NoticePolicy:
             return "this conversation was told of a failure less than 10 minutes ago"
         return ""
 
-    def record_sent(self, conversation_id: str) -> None:
+    def record_sent(self, conversation_id: ConversationId) -> None:
         """Records that a notice for this conversation was committed."""
         now = self._clock.now()
         if len(self._last_notice_at) >= MAX_TRACKED_CONVERSATIONS:
@@ -100,8 +102,8 @@ class NoticePolicy:
 
 def _addresses_bot(envelope: EventEnvelope) -> bool:
     """Returns whether the sender addressed the bot: in a group by mention or reply. Joins and requests do not count."""
-    spoken = envelope.event_type.startswith(("message.", "interaction."))
-    return spoken and (envelope.data.get("chat_type") != "group" or mentions_bot(envelope))
+    is_message = envelope.event_type.startswith(("message.", "interaction."))
+    return is_message and (envelope.data.get("chat_type") != "group" or mentions_bot(envelope))
 
 
 class FailureNotices:
@@ -124,12 +126,14 @@ class FailureNotices:
         if event is None:
             return []
         now = self._clock.now()
-        silence = self._policy.suppression_reason(event)
-        if silence:
-            add_suppressed_notice(draft, event, silence, now)
+        suppression = self._policy.suppression_reason(event)
+        if code == "delivery.not_allowed":
+            suppression = "the platform accepts no further reply to it"
+        if suppression:
+            add_suppressed_notice(draft, event, suppression, now)
             return []
         notice = self._notice(row, code, self._languages.for_event(event.envelope), now)
-        add_notice(draft, self._ids.new(), event, notice, now)
+        add_notice(draft, TranscriptId(self._ids.new()), event, notice, now)
         return [notice]
 
     def after_commit(self, notice: OutboxRow) -> None:
@@ -142,13 +146,13 @@ class FailureNotices:
 
     def _notice(self, row: OutboxRow, code: FailureCode, language: str, now: int) -> OutboxRow:
         """Builds the notice row with the target of the failed row."""
-        sentence = notice_text(code, language=language)
+        content = notice_text(code, language=language)
         return replace(
             row,
-            outbox_id=self._ids.new(),
+            outbox_id=OutboxId(self._ids.new()),
             kind="notice",
             state="pending",
-            message={"role": "assistant", "content": sentence, "metadata": {"notice": code}},
+            message={"role": "assistant", "content": content, "metadata": {"notice": code}},
             feed_seq=0,
             code=code,
             created_at=now,
@@ -158,4 +162,5 @@ class FailureNotices:
             not_before=0,
             reason="",
             message_id="",
+            reply=ReplyUse(row.reply.event_id) if row.reply is not None else None,
         )

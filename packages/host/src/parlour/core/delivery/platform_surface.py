@@ -8,12 +8,19 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 
+from parlour.core.model.ids import OutboxId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt, SendRefused, SendUncertain
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.api_calls import perform
 from parlour.core.platforms.connections import PlatformBots
-from parlour.core.platforms.port import FileUnavailable, PlatformOffline, PlatformRefused, PlatformUncertain
+from parlour.core.platforms.port import (
+    FileUnavailable,
+    PlatformOffline,
+    PlatformRefused,
+    PlatformUncertain,
+    ReplyHandleRejected,
+)
 from parlour.core.store.outbox_rows import OutboxStore
 from parlour.core.texts.languages import Languages
 from parlour_sdk.protocol.platform_api import NotSupportedError
@@ -35,106 +42,111 @@ class PlatformSurface:
     """Sends, edits and looks up messages on platforms within their rate limits."""
 
     def __init__(
-        self, bots: PlatformBots, streams: Streams, pace: PlatformRateLimiter, rows: OutboxStore, languages: Languages
+        self,
+        bots: PlatformBots,
+        streams: Streams,
+        rate_limiter: PlatformRateLimiter,
+        rows: OutboxStore,
+        languages: Languages,
     ) -> None:
         self._bots = bots
         self._languages = languages
         self._rows = rows
         self._streams = streams
-        self._pace = pace
-        self._reserved: set[str] = set()
+        self._rate_limiter = rate_limiter
+        self._reserved_sends: set[OutboxId] = set()
         """Ids of rows that have waited for their rate limit and may be sent."""
 
-    def is_idempotent(self, outgoing: OutboxRow) -> bool:
+    def is_idempotent(self, row: OutboxRow) -> bool:
         """Returns whether a repeated send is shown once. Not true for edits: a message that can't be edited is sent as
         a new one.
         """
-        return self._is_idempotent(outgoing)
+        return self._is_idempotent(row)
 
-    def serialization_key(self, outgoing: OutboxRow) -> str:
+    def serialization_key(self, row: OutboxRow) -> str:
         """Returns the serialization key: one per account."""
-        if outgoing.kind == "action" or outgoing.is_edit or self.is_idempotent(outgoing):
+        if row.kind == "action" or row.is_edit or self.is_idempotent(row):
             return ""
-        return targets.rate_scope(outgoing.bot_id, outgoing.address).account
+        return targets.rate_scope(row.bot_id, row.address).account
 
-    async def wait_until_sendable(self, outgoing: OutboxRow) -> None:
+    async def wait_until_sendable(self, row: OutboxRow) -> None:
         """Waits until the bot is connected and the rate limit allows a send, so that a `sending` row does not wait any
         more.
         """
-        await self._bots.wait_connected(outgoing.bot_id)
-        if await self._is_fully_shown(outgoing):
+        await self._bots.wait_connected(row.bot_id)
+        if await self._is_fully_shown(row):
             return
-        chat = ChatTarget(outgoing)
-        if outgoing.outbox_id not in self._reserved:
-            await asyncio.sleep(self._reserve(chat, outgoing))
-            self._reserved.add(outgoing.outbox_id)
-        await self._pace.wait_pause(chat.rate_scope)
+        chat = ChatTarget(row)
+        if row.outbox_id not in self._reserved_sends:
+            await asyncio.sleep(self._reserve(chat, row))
+            self._reserved_sends.add(row.outbox_id)
+        await self._rate_limiter.wait_pause(chat.rate_scope)
 
-    async def acquire(self, outgoing: OutboxRow) -> None:
-        if outgoing.outbox_id in self._reserved:
-            self._reserved.discard(outgoing.outbox_id)
+    async def acquire(self, row: OutboxRow) -> None:
+        if row.outbox_id in self._reserved_sends:
+            self._reserved_sends.discard(row.outbox_id)
             return
         with _translate_errors():
-            if await self._is_fully_shown(outgoing):
+            if await self._is_fully_shown(row):
                 return
-            wait = self._reserve(ChatTarget(outgoing), outgoing, MAX_TURN_WAIT_SECONDS)
+            wait = self._reserve(ChatTarget(row), row, MAX_TURN_WAIT_SECONDS)
             if wait > MAX_TURN_WAIT_SECONDS:
                 raise PlatformOffline("the platform takes no more messages at this moment", retry_after=wait)
         if wait:
             await asyncio.sleep(wait)
 
-    async def send(self, outgoing: OutboxRow) -> SendReceipt:
-        chat = ChatTarget(outgoing)
-        with _translate_errors(), self._bots.track_send(outgoing.bot_id):
+    async def send(self, row: OutboxRow) -> SendReceipt:
+        chat = ChatTarget(row)
+        with _translate_errors(), self._bots.track_send(row.bot_id):
             try:
-                sent = await self._send_available_parts(chat, outgoing)
-            except PlatformRefused as refused:
-                self._pace.record_pause(chat.rate_scope, refused)
-                if not isinstance(refused, PlatformOffline):
-                    self._bots.record_rejected(outgoing.bot_id, f"{chat.type} {chat.id}", refused.reason)
+                receipt = await self._send_available_parts(chat, row)
+            except PlatformRefused as refusal:
+                self._rate_limiter.record_pause(chat.rate_scope, refusal)
+                if not isinstance(refusal, PlatformOffline):
+                    self._bots.record_rejected(row.bot_id, f"{chat.type} {chat.id}", refusal.reason)
                 raise
             except PlatformUncertain as unknown:
-                self._bots.record_unacknowledged(outgoing.bot_id, f"{chat.type} {chat.id}", str(unknown))
+                self._bots.record_unacknowledged(row.bot_id, f"{chat.type} {chat.id}", str(unknown))
                 raise
-            self._bots.record_accepted(outgoing.bot_id, f"{chat.type} {chat.id}")
-            return sent
+            self._bots.record_accepted(row.bot_id, f"{chat.type} {chat.id}")
+            return receipt
 
-    async def _is_fully_shown(self, outgoing: OutboxRow) -> bool:
+    async def _is_fully_shown(self, row: OutboxRow) -> bool:
         """Returns whether the final text was already shown while streaming, so that no call is needed."""
-        grown = self._streams.get(outgoing.outbox_id)
-        return grown is not None and await grown.is_fully_shown(outgoing)
+        stream = self._streams.get(row.outbox_id)
+        return stream is not None and await stream.is_fully_shown(row)
 
-    def _reserve(self, chat: ChatTarget, outgoing: OutboxRow, longest: float = inf) -> float:
-        """Reserves a send and returns the seconds until it is due. Reserves nothing if that is more than `longest`."""
-        manifest = self._bots.manifest(outgoing.bot_id)
+    def _reserve(self, chat: ChatTarget, row: OutboxRow, max_wait: float = inf) -> float:
+        """Reserves a send and returns the seconds until it is due. Reserves nothing if that is more than `max_wait`."""
+        manifest = self._bots.manifest(row.bot_id)
         if manifest is None:
             return 0.0
-        edit = outgoing.is_edit or self._streams.get(outgoing.outbox_id) is not None
-        return self._pace.reserve(chat.rate_scope, manifest.limits, edit, longest)
+        edit = row.is_edit or self._streams.get(row.outbox_id) is not None
+        return self._rate_limiter.reserve(chat.rate_scope, manifest.limits, edit, max_wait)
 
-    async def find_sent(self, outgoing: OutboxRow) -> SendReceipt | None:
+    async def find_sent(self, row: OutboxRow) -> SendReceipt | None:
         with _translate_errors():
-            found = await self._find(outgoing)
-            if found is not None:
-                self._reserved.discard(outgoing.outbox_id)
-                chat = ChatTarget(outgoing)
-                self._bots.record_accepted(outgoing.bot_id, f"{chat.type} {chat.id}")
-            return found
+            receipt = await self._find(row)
+            if receipt is not None:
+                self._reserved_sends.discard(row.outbox_id)
+                chat = ChatTarget(row)
+                self._bots.record_accepted(row.bot_id, f"{chat.type} {chat.id}")
+            return receipt
 
-    async def _find(self, outgoing: OutboxRow) -> SendReceipt | None:
-        if outgoing.kind == "action" or outgoing.message.get("edits"):
+    async def _find(self, row: OutboxRow) -> SendReceipt | None:
+        if row.kind == "action" or row.message.get("edits"):
             return None
-        chat, key = ChatTarget(outgoing), outgoing.outbox_id
-        chain = parse_chain(row_chain(outgoing))
-        taken = partial(self._rows.is_known_message, outgoing)
-        found = await chat.api(self._bots).find_message(chat.type, chat.id, chain, key, taken, chat.thread_id)
-        if found is None or not found.message_id:
+        chat, key = ChatTarget(row), row.outbox_id
+        chain = parse_chain(row_chain(row))
+        is_taken = partial(self._rows.is_known_message, row)
+        message = await chat.api(self._bots).find_message(chat.type, chat.id, chain, key, is_taken, chat.thread_id)
+        if message is None or not message.message_id:
             return None
-        grown = self._streams.get(outgoing.outbox_id)
-        begun = (
-            bool(outgoing.message.get(STREAMED)) if grown is None else grown.adopt_message(outgoing, found.message_id)
+        stream = self._streams.get(row.outbox_id)
+        is_partial = (
+            bool(row.message.get(STREAMED)) if stream is None else stream.adopt_message(row, message.message_id)
         )
-        return SendReceipt(found.message_id, complete=not begun)
+        return SendReceipt(message.message_id, complete=not is_partial)
 
     async def _perform_action(self, chat: ChatTarget, row: OutboxRow) -> SendReceipt:
         call = row.message["call"]
@@ -159,24 +171,26 @@ class PlatformSurface:
     async def _send(self, chat: ChatTarget, row: OutboxRow) -> SendReceipt:
         if row.kind == "action":
             return await self._perform_action(chat, row)
-        grown = self._streams.get(row.outbox_id)
-        if grown is not None:
-            sent = await grown.finish(row)
+        stream = self._streams.get(row.outbox_id)
+        if stream is not None:
+            receipt = await stream.finish(row)
             self._streams.drop(row.outbox_id)
-            return sent
+            return receipt
         api = chat.api(self._bots)
         if row.message.get("edits"):
             row = await self._resolve_edit_target(row)
         if row.message_id and await _try_edit(api, chat, row):
             return SendReceipt(row.message_id)
-        sent = await chat.send_row(api, row, self._languages, again=bool(row.message_id))
+        receipt = await chat.send_row(api, row, self._languages, use_new_key=bool(row.message_id))
         if row.message.get(STREAMED) and self._is_idempotent(
             row
         ):  # a part of the stream may have been sent under this key
-            await _try_edit(api, chat, replace(row, message_id=sent.platform_message_id))
-        return sent
+            await _try_edit(api, chat, replace(row, message_id=receipt.platform_message_id))
+        return receipt
 
     def _is_idempotent(self, row: OutboxRow) -> bool:
+        if row.reply is not None and row.reply.number:
+            return row.reply.repeatable
         manifest = self._bots.manifest(row.bot_id)
         return manifest is not None and manifest.idempotent
 
@@ -184,8 +198,8 @@ class PlatformSurface:
         """Sets the message id of the row that is edited. It has been sent, because rows of one target are sent in
         order.
         """
-        edited = await self._rows.get(row.message["edits"])
-        return replace(row, message_id=edited.message_id) if edited is not None else row
+        edited_row = await self._rows.get(row.message["edits"])
+        return replace(row, message_id=edited_row.message_id) if edited_row is not None else row
 
 
 async def _try_edit(api: PlatformApi, chat: ChatTarget, row: OutboxRow) -> bool:
@@ -194,8 +208,8 @@ async def _try_edit(api: PlatformApi, chat: ChatTarget, row: OutboxRow) -> bool:
         await api.edit_message(chat.type, chat.id, row.message_id, parse_chain(row_chain(row)))
     except NotSupportedError:
         return False
-    except PlatformRefused as refused:
-        if refused.permanent:
+    except PlatformRefused as refusal:
+        if refusal.permanent:
             return False
         raise
     return True
@@ -206,10 +220,12 @@ def _translate_errors() -> Iterator[None]:
     """Translates errors of the platform API to those that the outbox expects."""
     try:
         yield
-    except PlatformOffline as away:
-        raise SendRefused(away.reason, away.retry_after, away.permanent, tried=False) from away
-    except PlatformRefused as refused:
-        raise SendRefused(refused.reason, refused.retry_after, refused.permanent) from refused
+    except ReplyHandleRejected as rejection:
+        raise SendRefused(rejection.reason, handle_rejected=True) from rejection
+    except PlatformOffline as offline:
+        raise SendRefused(offline.reason, offline.retry_after, offline.permanent, attempted=False) from offline
+    except PlatformRefused as refusal:
+        raise SendRefused(refusal.reason, refusal.retry_after, refusal.permanent) from refusal
     except PlatformUncertain as unknown:
         raise SendUncertain(str(unknown)) from unknown
     except NotSupportedError as error:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import ConversationId, RunId
 from parlour.core.model.outbox_row import OutboxRow
 
 from .feed import Feed
@@ -33,11 +34,11 @@ class DeliveryPublisher:
         self._notice_policy = notice_policy
         self._sent_hook = sent_hook
 
-    def run_started(self, event: RecordedEvent, run_id: str) -> None:
+    def run_started(self, event: RecordedEvent, run_id: RunId) -> None:
         self._feed.run_started(event.conversation_id, run_id)
         self._typing.start(event, run_id)
 
-    def run_ended(self, conversation_id: str, run_id: str, status: str, feed_seq: int) -> None:
+    def run_ended(self, conversation_id: ConversationId, run_id: RunId, status: str, feed_seq: int) -> None:
         self._typing.stop(run_id)
         self._feed.run_ended(conversation_id, run_id, status, feed_seq)
 

@@ -37,9 +37,9 @@ def next_attempt_at(row: OutboxRow, refusal: SendRefused, refusals: int, now: in
 def retry_delay(row: OutboxRow, refusal: SendRefused, refusals: int, now: int) -> float:
     """Returns the seconds before the next attempt. If a platform repeatedly names a time, the pauses grow beyond it."""
     if refusal.retry_after is not None:
-        patience = float(2 ** min(refusals - 2, 10)) if refusals > 1 else 0.0
-        return max(OFFLINE_RETRY_SECONDS, refusal.retry_after, min(patience, MAX_RETRY_SECONDS))
+        backoff = float(2 ** min(refusals - 2, 10)) if refusals > 1 else 0.0
+        return max(OFFLINE_RETRY_SECONDS, refusal.retry_after, min(backoff, MAX_RETRY_SECONDS))
     if not refusal.attempted:  # a row that has waited longer is retried less often
-        waited = (now - row.created_at) / 2000
-        return min(max(OFFLINE_RETRY_SECONDS, waited), MAX_OFFLINE_RETRY_SECONDS)
+        waited_seconds = (now - row.created_at) / 2000
+        return min(max(OFFLINE_RETRY_SECONDS, waited_seconds), MAX_OFFLINE_RETRY_SECONDS)
     return min(FIRST_RETRY_SECONDS * float(4 ** (row.attempts - 1)), MAX_RETRY_SECONDS)

@@ -1,9 +1,12 @@
 """Writes the states of outbox rows. Each change is one unit, together with the events and notices that belong to it."""
 
-from dataclasses import field
+from collections.abc import Sequence
+from dataclasses import field, replace
 from typing import Literal, Protocol
 
-from parlour.core.journal import Journal, UnitBuilder
+from parlour.core.cluster.ownership import Ownership
+from parlour.core.cluster.parts import part_of
+from parlour.core.journal import Journal, Statement, UnitBuilder
 from parlour.core.model.outbox_row import OutboxRow, OutboxState
 from parlour.core.model.ports import Clock, SendReceipt
 from parlour.core.store import outbox_rows
@@ -14,6 +17,8 @@ from .send_log import SendLog
 
 FINAL_STATES: tuple[OutboxState, ...] = ("sent", "failed", "expired")
 """States in which a row is not sent any more."""
+HELD_MILLISECONDS = 7 * 24 * 3600 * 1000
+"""Milliseconds for which a held reply waits for the next message of its chat."""
 
 
 class SentMessageHook(Protocol):
@@ -53,12 +58,14 @@ class RowStates:
     def __init__(
         self,
         journal: Journal,
+        ownership: Ownership,
         sent_hook: SentMessageHook,
         failed_hook: FailedMessageHook,
         send_log: SendLog,
         clock: Clock,
     ) -> None:
         self._journal = journal
+        self._ownership = ownership
         self._sent_hook = sent_hook
         self._failed_hook = failed_hook
         self._send_log = send_log
@@ -69,19 +76,35 @@ class RowStates:
         row: OutboxRow,
         target: Literal["pending", "sending"],
         reason: str = "",
-        found: SendReceipt | None = None,
+        receipt: SendReceipt | None = None,
+        statements: Sequence[Statement] = (),
     ) -> OutboxRow:
-        """Moves a row to a state that is not final, and returns it in that state."""
-        await self._commit(row, self._draft(row, target, reason, found))
+        """Moves a row to a state that is not final, and returns it in that state.
+
+        Only the Host that owns the row's part can move it to `sending`. `statements` are part of the unit.
+        """
+        draft = self._draft(row, target, reason, receipt)
+        draft.add(*statements)
+        if target == "sending":
+            draft.add(*self._ownership.guards(part_of(row.bot_id, row.conversation_id)))
+        await self._commit(row, draft)
         return row.with_state(target)
 
-    async def mark_sent(self, row: OutboxRow, sent: SendReceipt, may_wait: bool) -> SendOutcome:
+    async def mark_held(self, row: OutboxRow, reason: str) -> SendOutcome:
+        """Holds a reply that the platform does not accept until the next message of its chat."""
+        now = self._clock.now()
+        draft = UnitBuilder("outbox.held")
+        draft.add(outbox_rows.hold(replace(row, expires_at=now + HELD_MILLISECONDS), reason, now))
+        await self._commit(row, draft)
+        return SendOutcome("held", reason)
+
+    async def mark_sent(self, row: OutboxRow, receipt: SendReceipt, may_wait: bool) -> SendOutcome:
         """Marks a row as sent. `may_wait` allows the journal to delay the commit."""
-        draft = self._draft(row, "sent", "", sent, may_wait)
+        draft = self._draft(row, "sent", "", receipt, may_wait)
         self._sent_hook.add_events(draft, row)
         await self._commit(row, draft)
         self._sent_hook.after_commit(row)
-        return SendOutcome("sent", sent=sent)
+        return SendOutcome("sent", sent=receipt)
 
     async def mark_expired(self, row: OutboxRow, reason: str) -> SendOutcome:
         await self._commit(row, self._draft(row, "expired", reason))
@@ -97,9 +120,14 @@ class RowStates:
         return SendOutcome("failed", reason, notices=tuple(notices))
 
     def _draft(
-        self, row: OutboxRow, target: OutboxState, reason: str, sent: SendReceipt | None = None, may_wait: bool = False
+        self,
+        row: OutboxRow,
+        target: OutboxState,
+        reason: str,
+        receipt: SendReceipt | None = None,
+        may_wait: bool = False,
     ) -> UnitBuilder:
-        message_id = sent.platform_message_id if sent is not None else ""
+        message_id = receipt.platform_message_id if receipt is not None else ""
         draft = UnitBuilder(f"outbox.{target}", may_wait=may_wait)
         draft.add(outbox_rows.transition(row, row.state, target, self._clock.now(), reason, message_id))
         return draft

@@ -32,57 +32,57 @@ class SendSerializer:
         turn = line.enter()
         try:
             await turn
-            began = _now()
+            started_at = _now()
             yield
         except BaseException:
             line.exit(turn)
             raise
-        line.exit(turn, _now() - began)
+        line.exit(turn, _now() - started_at)
 
 
 class AccountSendQueue:
     """The queue of sends of one account."""
 
     def __init__(self) -> None:
-        self._waiting: deque[SendTurn] = deque()
-        self._latest: SendTurn | None = None
+        self._queue: deque[SendTurn] = deque()
+        self._latest_turn: SendTurn | None = None
         """The send that was started last, until it is acknowledged; earlier ones are not waited for."""
-        self._moved_at = 0.0
-        self._slow = False
+        self._last_start_at = 0.0
+        self._is_slow = False
         """True if the last acknowledgement was slow."""
-        self._impatience: asyncio.TimerHandle | None = None
+        self._timeout_timer: asyncio.TimerHandle | None = None
 
     def enter(self) -> SendTurn:
         """Enters the queue. The future is done when the send may start; `exit` must be called in any case."""
         turn: SendTurn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        self._queue.append(turn)
         self._advance()
         return turn
 
-    def exit(self, turn: SendTurn, took: float | None = None) -> None:
-        """Leaves the queue. `took` is the seconds until the acknowledgement, or None without one."""
-        if took is not None:
-            self._slow = took > FAST_RESPONSE_SECONDS
-        if turn is self._latest:
-            self._latest = None
+    def exit(self, turn: SendTurn, response_seconds: float | None = None) -> None:
+        """Leaves the queue. `response_seconds` is the time until the acknowledgement, or None without one."""
+        if response_seconds is not None:
+            self._is_slow = response_seconds > FAST_RESPONSE_SECONDS
+        if turn is self._latest_turn:
+            self._latest_turn = None
         self._advance()
 
     def _advance(self) -> None:
-        together = self._slow or len(self._waiting) >= PARALLEL_THRESHOLD
-        while self._waiting and (together or self._latest is None):
-            turn = self._waiting.popleft()
+        in_parallel = self._is_slow or len(self._queue) >= PARALLEL_THRESHOLD
+        while self._queue and (in_parallel or self._latest_turn is None):
+            turn = self._queue.popleft()
             if not turn.done():  # it is done if the waiting task was cancelled
-                self._latest, self._moved_at = turn, _now()
+                self._latest_turn, self._last_start_at = turn, _now()
                 turn.set_result(None)
-        if self._waiting and self._impatience is None:
-            at = self._moved_at + FAST_RESPONSE_SECONDS
-            self._impatience = asyncio.get_running_loop().call_at(at, self._on_timeout)
+        if self._queue and self._timeout_timer is None:
+            timeout_at = self._last_start_at + FAST_RESPONSE_SECONDS
+            self._timeout_timer = asyncio.get_running_loop().call_at(timeout_at, self._on_timeout)
 
     def _on_timeout(self) -> None:
         """Starts the waiting sends if the acknowledgement takes too long."""
-        self._impatience = None
-        if self._waiting and _now() >= self._moved_at + FAST_RESPONSE_SECONDS:
-            self._slow = True
+        self._timeout_timer = None
+        if self._queue and _now() >= self._last_start_at + FAST_RESPONSE_SECONDS:
+            self._is_slow = True
         self._advance()
 
 

@@ -11,11 +11,15 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from parlour.core.journal import retry_on_storage_failure
+from parlour.core.cluster.ownership import Ownership, PartLost
+from parlour.core.journal import GuardFailed, Statement, retry_on_storage_failure
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, SendReceipt, SendRefused, SendUncertain, Surface
+from parlour.core.model.reply_allowance import ReplyUse
+from parlour.core.store import reply_allowances
 
 from .notices import FailureCode
+from .reply_policy import ReplyDecision, ReplyPolicy
 from .retry_policy import MAX_ATTEMPTS, is_expired, is_given_up, next_attempt_at
 from .row_states import RowStates, SendOutcome
 from .send_log import SendLog
@@ -26,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 SEND_TIMEOUT_SECONDS = 60.0
 """Seconds before a send without acknowledgement becomes uncertain."""
+UNKNOWN_REPLY = "the reply may have been shown, and the platform accepts no repeat of it"
+"""Failure reason of a reply whose first try is uncertain."""
 IsLast = Callable[[], bool]
 """Returns whether no row waits behind this one and nothing watches it, so that its last commit may be delayed."""
 
@@ -33,9 +39,19 @@ IsLast = Callable[[], bool]
 class Sender:
     """Sends rows through their surfaces, with retries, and resolves uncertain sends."""
 
-    def __init__(self, surfaces: Mapping[str, Surface], states: RowStates, send_log: SendLog, clock: Clock) -> None:
+    def __init__(
+        self,
+        surfaces: Mapping[str, Surface],
+        ownership: Ownership,
+        states: RowStates,
+        reply_policy: ReplyPolicy,
+        send_log: SendLog,
+        clock: Clock,
+    ) -> None:
         self._surfaces = surfaces
+        self._ownership = ownership
         self._states = states
+        self._reply_policy = reply_policy
         self._send_log = send_log
         self._clock = clock
         self._serializer = SendSerializer()
@@ -84,13 +100,19 @@ class Sender:
             if is_expired(row, self._clock.now()):
                 return await self._states.mark_expired(row, "it was not sent in time")
             if row.state == "pending" and not self._stopping:
-                row = await self._states.move(row, "sending")
+                started = await self._start(row)
+                if isinstance(started, SendOutcome):
+                    return started
+                row = started
             try:
                 await surface.acquire(row)
-                sent = await self._send(surface, row)
+                receipt = await self._send(surface, row)
             except SendRefused as refusal:
                 self._send_log.clear(row.outbox_id)  # it was not accepted, whatever happens to the next unit
                 row = replace(row, attempts=row.attempts + refusal.counts_as_attempt)
+                if refusal.handle_rejected and row.reply is not None:
+                    row = await self._close_allowance(row, row.reply, refusal.reason)
+                    continue
                 if is_given_up(row, refusal):
                     return await self._states.mark_failed(row, refusal.reason, "delivery.refused")
                 refusals += refusal.attempted
@@ -106,7 +128,36 @@ class Sender:
                     return resolved
                 row = resolved
             else:
-                return await self._mark_sent(row, sent, is_last) if sent is not None else None
+                return await self._mark_sent(row, receipt, is_last) if receipt is not None else None
+
+    async def _start(self, row: OutboxRow) -> OutboxRow | SendOutcome:
+        """Marks a row as `sending`. The same unit counts it if its platform limits replies; returns the outcome of a
+        row that the platform does not accept now.
+        """
+        while row.reply is not None:
+            decision = await self._reply_policy.decide(row.bot_id, row.address.get("chat", ""), row.reply)
+            if row.reply.uncertain and decision.use != row.reply:
+                return await self._states.mark_failed(row, UNKNOWN_REPLY, "delivery.unknown")
+            if decision.kind in ("hold", "refuse") or _is_about_unknown_reply(row, decision):
+                return await self._withhold(replace(row, reply=decision.use.without_number()), decision)
+            reply_row = replace(row, reply=decision.use)
+            try:
+                return await self._states.move(reply_row, "sending", statements=decision.statements)
+            except GuardFailed as error:
+                if error.statement == 0:
+                    raise  # the row itself is in another state
+        return await self._states.move(row, "sending")
+
+    async def _withhold(self, row: OutboxRow, decision: ReplyDecision) -> SendOutcome:
+        """Holds or fails a reply that exceeds its allowance."""
+        if decision.kind == "hold" and row.kind != "notice":
+            return await self._states.mark_held(row, decision.reason)
+        return await self._states.mark_failed(row, decision.reason, "delivery.not_allowed")
+
+    async def _close_allowance(self, row: OutboxRow, use: ReplyUse, reason: str) -> OutboxRow:
+        """Ends an allowance whose handle the platform rejected. The row is pending, and its fallback applies next."""
+        close = reply_allowances.close(row.bot_id, use.event_id, self._clock.now())
+        return await self._states.move(replace(row, reply=use.without_number()), "pending", reason, statements=(close,))
 
     async def fail_after_error(self, row: OutboxRow) -> SendOutcome:
         """Marks a row as failed after an internal error, in whatever state it is."""
@@ -115,26 +166,31 @@ class Sender:
 
     async def _send(self, surface: Surface, row: OutboxRow) -> SendReceipt | None:
         """Sends a row. Returns None if the Host is stopping: the acknowledgement could not be awaited, so the next
-        start sends it.
+        start sends it; or if another Host may own the row by now and sends it.
         """
         async with self._serializer.slot(surface.serialization_key(row)):
+            if (gate := self._ownership.effect_gate()) is not None:
+                try:
+                    await gate
+                except PartLost:
+                    return None
             if self._stopping:
                 return None
             self._in_flight.add(row.target)
             self._send_log.record_start(row.outbox_id)
             try:
                 async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
-                    sent = await surface.send(row)
+                    receipt = await surface.send(row)
             finally:
                 self._in_flight.discard(row.target)
-            self._send_log.record_acknowledgement(row.outbox_id, sent.platform_message_id)
-            return sent
+            self._send_log.record_acknowledgement(row.outbox_id, receipt.platform_message_id)
+            return receipt
 
-    async def _mark_sent(self, row: OutboxRow, sent: SendReceipt, is_last: IsLast) -> SendOutcome:
+    async def _mark_sent(self, row: OutboxRow, receipt: SendReceipt, is_last: IsLast) -> SendOutcome:
         """Marks a row as sent. Retries until the database is back, so that only a crash can make the send uncertain."""
 
         async def commit() -> SendOutcome:
-            return await self._states.mark_sent(row, sent, is_last())
+            return await self._states.mark_sent(row, receipt, is_last())
 
         return await retry_on_storage_failure(commit, f"outbox row {row.outbox_id} was sent but")
 
@@ -146,17 +202,27 @@ class Sender:
         fail = partial(self._states.mark_failed, row, code="delivery.unknown")
         if row.kind == "action":
             return await fail("it may or may not have happened and is never repeated")
-        found = await self._query_platform(surface, row)
-        if found is not None and found.complete:
-            return await self._states.mark_sent(row, found, is_last())
-        if found is not None:
-            row = replace(row, message_id=found.platform_message_id)
-            return await self._states.move(row, "sending", "its first words were found", found)
+        receipt = await self._query_platform(surface, row)
+        if receipt is not None and receipt.complete:
+            return await self._states.mark_sent(row, receipt, is_last())
+        if receipt is not None:
+            row = replace(row, message_id=receipt.platform_message_id)
+            return await self._states.move(row, "sending", "its first words were found", receipt)
         repeatable = surface.is_idempotent(row)
+        statements: tuple[Statement, ...] = ()
+        if row.reply is not None and row.reply.number and (not repeatable or row.reply.is_late(self._clock.now())):
+            # the first try stays counted, and only a further reply of the allowance may repeat it
+            without_number = row.reply.without_number()
+            again = await self._reply_policy.decide(row.bot_id, row.address.get("chat", ""), without_number)
+            if again.kind != "reply" or repeatable:
+                return await fail(UNKNOWN_REPLY)
+            row, statements = replace(row, reply=again.use), again.statements
+        if row.reply is not None and row.reply.number:
+            row = replace(row, reply=replace(row.reply, uncertain=True))
         if row.attempts >= MAX_ATTEMPTS or (row.possibly_repeated and not repeatable and not row.is_edit):
             return await fail("the platform never answered; it may have been sent")
-        marked = row if repeatable else replace(row, possibly_repeated=True)
-        return await self._states.move(marked, "sending", "no answer to an earlier try")
+        marked_row = row if repeatable else replace(row, possibly_repeated=True)
+        return await self._states.move(marked_row, "sending", "no answer to an earlier try", statements=statements)
 
     async def _query_platform(self, surface: Surface, row: OutboxRow) -> SendReceipt | None:
         """Asks the platform whether it has the message. Waits while it is offline: one of a bot's accounts may be
@@ -185,12 +251,12 @@ class Sender:
     async def _wait_until_due(self, surface: Surface, row: OutboxRow) -> None:
         """Waits until the next attempt is due and possible, or until the row expires."""
         until = min(row.not_before, row.expires_at) if row.expires_at else row.not_before
-        left = until - self._clock.now()
-        if left > 0:
-            await asyncio.sleep(left / 1000)
-        left = row.expires_at - self._clock.now()
+        remaining = until - self._clock.now()
+        if remaining > 0:
+            await asyncio.sleep(remaining / 1000)
+        remaining = row.expires_at - self._clock.now()
         with suppress(TimeoutError):
-            async with asyncio.timeout(max(0, left) / 1000 if row.expires_at else None):
+            async with asyncio.timeout(max(0, remaining) / 1000 if row.expires_at else None):
                 await surface.wait_until_sendable(row)
 
 
@@ -205,3 +271,11 @@ def with_interrupted_attempt(row: OutboxRow) -> OutboxRow:
 def _may_be_partly_shown(row: OutboxRow) -> bool:
     """Returns whether the row was streamed and may be partly shown under a message id that is not known."""
     return bool(row.message.get(STREAMED)) and not row.message_id
+
+
+def _is_about_unknown_reply(row: OutboxRow, decision: ReplyDecision) -> bool:
+    """Returns whether the row is a notice about an uncertain reply that would have to be sent as the bot's own message.
+
+    The reply may have been shown, so nothing about it is sent at the expense of the operator.
+    """
+    return decision.kind == "push" and row.kind == "notice" and row.code == "delivery.unknown"

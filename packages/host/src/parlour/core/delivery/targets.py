@@ -11,8 +11,10 @@ from pydantic import TypeAdapter
 
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import BotId, EventId, OutboxId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt
+from parlour.core.model.reply_allowance import REPLY_ALLOWANCE, ReplyHandle, ReplyUse
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.connections import PlatformBots
 from parlour.core.platforms.port import PlatformOffline
@@ -25,6 +27,7 @@ from .rendering.repeat_notes import with_repeat_note
 
 Chain = list[dict[str, Any]]
 
+NO_EVENT = EventId("")
 PLATFORM = "platform"
 SURFACES_WITHOUT_READER = ("schedule", "webhook")
 """Surfaces without a reader: events from there happened in no chat, so their answers need a fallback target."""
@@ -47,7 +50,7 @@ class RateScope:
         return f"{self.account}/{self.type}/{self.id}"
 
 
-def rate_scope(bot_id: str, address: dict[str, str]) -> RateScope:
+def rate_scope(bot_id: BotId, address: dict[str, str]) -> RateScope:
     account = f"{bot_id}/{address.get('account', '')}"
     return RateScope(account, address.get("chat_type", ""), address.get("chat_id", ""))
 
@@ -57,10 +60,12 @@ class ReplyTarget:
     """The surface, bot and address that a row is sent to."""
 
     surface: str
-    bot_id: str
+    bot_id: BotId
     target: str
     """Rows of one target are sent in order."""
     address: dict[str, str]
+    reply_event_id: EventId = NO_EVENT
+    """The event whose reply allowance counts; empty if the platform does not limit replies to it."""
 
     @property
     def has_no_chat(self) -> bool:
@@ -74,17 +79,18 @@ def reply_target(event: RecordedEvent, policy: DeliveryPolicy) -> ReplyTarget:
     address = {"chat": envelope.chat, "thread_id": envelope.thread_id}
     if envelope.surface in ("", PLATFORM):
         address |= {part: str(envelope.data[part]) for part in _PARTS if envelope.data.get(part)}
-        unread = "chat_id" not in address
+        has_no_reader = "chat_id" not in address
     else:
-        unread = envelope.surface in SURFACES_WITHOUT_READER
-    if not unread or not policy.fallback_target:
-        return ReplyTarget(envelope.surface, envelope.bot_id, event.conversation_id, address)
+        has_no_reader = envelope.surface in SURFACES_WITHOUT_READER
+    if not has_no_reader or not policy.fallback_target:
+        limited_event = envelope.event_id if REPLY_ALLOWANCE in envelope.metadata else NO_EVENT
+        return ReplyTarget(envelope.surface, envelope.bot_id, event.conversation_id, address, limited_event)
     fallback = dict(policy.fallback_target)
-    bot_id = fallback.pop("bot_id", "") or envelope.bot_id
+    bot_id = BotId(fallback.pop("bot_id", "")) or envelope.bot_id
     return explicit_target(bot_id, {"thread_id": "", **fallback})
 
 
-def explicit_target(bot_id: str, address: dict[str, str]) -> ReplyTarget:
+def explicit_target(bot_id: BotId, address: dict[str, str]) -> ReplyTarget:
     """Returns the target for a chat that was named explicitly, by configuration or by a permitted action."""
     parts = (bot_id, address.get("account", ""), address["chat_type"], address["chat_id"], address.get("thread_id", ""))
     return ReplyTarget(PLATFORM, bot_id, "/".join(parts), address)
@@ -144,22 +150,28 @@ class ChatTarget:
             raise PlatformOffline(f"bot '{self._row.bot_id}' is not running")
         return adapter.api(self.account)
 
-    def continuation_row(self, outbox_id: str, now: int) -> OutboxRow:
+    def continuation_row(self, outbox_id: OutboxId, now: int) -> OutboxRow:
         """Returns a new row for the part of a streamed message that exceeds the first row's message."""
-        lasting = self._row.expires_at - self._row.created_at
-        return replace(self._row, outbox_id=outbox_id, feed_seq=0, created_at=now, expires_at=now + lasting)
+        expiry_period = self._row.expires_at - self._row.created_at
+        return replace(self._row, outbox_id=outbox_id, feed_seq=0, created_at=now, expires_at=now + expiry_period)
 
-    async def send(self, api: PlatformApi, chain: Chain, key: str) -> SendReceipt:
-        result = await api.send_message(self.type, self.id, parse_chain(chain), key, self.thread_id)
+    async def send(self, api: PlatformApi, chain: Chain, key: str, reply: ReplyUse | None = None) -> SendReceipt:
+        """Sends a chain, as a counted reply if `reply` has a number."""
+        parsed = parse_chain(chain)
+        if reply is not None and reply.number:
+            handle = ReplyHandle(reply.handle, reply.number, reply.event_id)
+            result = await api.send_reply(handle, self.type, self.id, parsed, key, self.thread_id)
+        else:
+            result = await api.send_message(self.type, self.id, parsed, key, self.thread_id)
         return SendReceipt(result.message_id or "")
 
     async def send_row(
-        self, api: PlatformApi, row: OutboxRow, languages: Languages, again: bool = False
+        self, api: PlatformApi, row: OutboxRow, languages: Languages, use_new_key: bool = False
     ) -> SendReceipt:
-        """Sends the row's message. `again` uses another idempotency key, because something else was sent under the
-        row's own.
+        """Sends the row's message. `use_new_key` sets another idempotency key, because something else was sent under
+        the row's own.
         """
         chain = row_chain(row)
         if row.possibly_repeated:
             chain = with_repeat_note(chain, languages.for_locale(row.locale))
-        return await self.send(api, chain, f"{row.outbox_id}:final" if again else row.outbox_id)
+        return await self.send(api, chain, f"{row.outbox_id}:final" if use_new_key else row.outbox_id, row.reply)

@@ -5,6 +5,7 @@ import logging
 
 from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import RunId
 from parlour.core.platforms.connections import PlatformBots
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from parlour_sdk.protocol.platform_api import NotSupportedError
@@ -28,35 +29,35 @@ class TypingIndicator:
     def __init__(self, bots: PlatformBots) -> None:
         self._bots = bots
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._shown: dict[str, asyncio.Task[None]] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def start(self, event: RecordedEvent, run_id: str) -> None:
+    def start(self, event: RecordedEvent, run_id: RunId) -> None:
         if event.envelope.surface != targets.PLATFORM:
             return
         manifest = self._bots.manifest(event.envelope.bot_id)
         if manifest is None or "send_typing" not in manifest.supported_apis:
             return
-        place = targets.reply_target(event, DEFAULT_DELIVERY_POLICY)
-        if not place.has_no_chat:
+        reply_target = targets.reply_target(event, DEFAULT_DELIVERY_POLICY)
+        if not reply_target.has_no_chat:
             loop = asyncio.get_running_loop()
-            self._timers[run_id] = loop.call_later(TYPING_DELAY_SECONDS, self._due, run_id, place)
+            self._timers[run_id] = loop.call_later(TYPING_DELAY_SECONDS, self._on_timer, run_id, reply_target)
 
-    def stop(self, run_id: str) -> None:
-        timer, shown = self._timers.pop(run_id, None), self._shown.pop(run_id, None)
+    def stop(self, run_id: RunId) -> None:
+        timer, task = self._timers.pop(run_id, None), self._tasks.pop(run_id, None)
         if timer is not None:
             timer.cancel()
-        if shown is not None:
-            shown.cancel()
+        if task is not None:
+            task.cancel()
 
-    def _due(self, run_id: str, place: ReplyTarget) -> None:
+    def _on_timer(self, run_id: RunId, reply_target: ReplyTarget) -> None:
         del self._timers[run_id]
-        self._shown[run_id] = asyncio.get_running_loop().create_task(self._show(run_id, place))
+        self._tasks[run_id] = asyncio.get_running_loop().create_task(self._show(run_id, reply_target))
 
-    async def _show(self, run_id: str, place: ReplyTarget) -> None:
-        address = place.address
+    async def _show(self, run_id: RunId, reply_target: ReplyTarget) -> None:
+        address = reply_target.address
         try:
             async with asyncio.timeout(MAX_TYPING_SECONDS):
-                while (adapter := self._bots.adapter(place.bot_id)) is not None:
+                while (adapter := self._bots.adapter(reply_target.bot_id)) is not None:
                     api = adapter.api(address.get("account", ""))
                     await api.send_typing(targets.chat_type(address), address["chat_id"], address["thread_id"])
                     await asyncio.sleep(TYPING_INTERVAL_SECONDS)

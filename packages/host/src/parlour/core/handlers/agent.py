@@ -5,6 +5,7 @@ from typing import ClassVar
 from parlour.core.config.routes import Route
 from parlour.core.errors import CallRejected
 from parlour.core.model.event import EventEnvelope
+from parlour.core.model.ids import AgentId
 from parlour.core.model.ports import Clock
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.routing.agent_binder import AgentBinder
@@ -41,9 +42,9 @@ class AgentHandler:
         self._completer = completer
         self._clock = clock
 
-    def resolve(self, event: EventEnvelope, route: Route, skipped: str) -> RouteDecision:
-        agent_id = str(route.handler_config.get("agent_id", ""))
-        return self._binder.bind(event, agent_id, f"{route.label}{skipped}", "bot")
+    def resolve(self, event: EventEnvelope, route: Route, skipped_routes: str) -> RouteDecision:
+        agent_id = AgentId(str(route.handler_config.get("agent_id", "")))
+        return self._binder.bind(event, agent_id, f"{route.label}{skipped_routes}", "bot")
 
     async def handle(self, entry: QueuedEvent, decision: ToAgent) -> LaneResult:
         agent = decision.binding.agent

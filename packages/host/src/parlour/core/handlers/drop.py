@@ -18,8 +18,8 @@ class DropHandler:
     def __init__(self, completer: EventCompleter) -> None:
         self._completer = completer
 
-    def resolve(self, event: EventEnvelope, route: Route, skipped: str) -> RouteDecision:
-        return Drop(f"{route.label} drops it{skipped}")
+    def resolve(self, event: EventEnvelope, route: Route, skipped_routes: str) -> RouteDecision:
+        return Drop(f"{route.label} drops it{skipped_routes}")
 
     async def handle(self, entry: QueuedEvent, decision: Drop) -> LaneResult:
         await self._completer.complete(entry, "dropped", decision.reason)

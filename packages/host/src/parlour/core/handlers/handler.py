@@ -21,8 +21,8 @@ class EventHandler(Protocol[Decision]):
     type: ClassVar[str]
     """Handler type, as routes name it."""
 
-    def resolve(self, event: EventEnvelope, route: Route, skipped: str) -> RouteDecision:
-        """Returns the decision of a route that matched the event. `skipped` describes the routes before it."""
+    def resolve(self, event: EventEnvelope, route: Route, skipped_routes: str) -> RouteDecision:
+        """Returns the decision of a route that matched the event. `skipped_routes` describes the routes before it."""
         ...
 
     async def handle(self, entry: QueuedEvent, decision: Decision) -> LaneResult:

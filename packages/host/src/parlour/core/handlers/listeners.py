@@ -7,7 +7,7 @@ from parlour.core.journal import Journal, Unit, UnitBuilder
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.ports import Clock
 from parlour.core.plugin_hooks.dispatcher import DispatchResult, ListenerDispatcher
-from parlour.core.plugin_hooks.retries import ListenerRetries
+from parlour.core.plugin_hooks.retries import ListenerDelivery, ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
 from parlour.core.routing.decisions import RouteDecision, ToListeners
 from parlour.core.runs import retry_policy
@@ -15,7 +15,7 @@ from parlour.core.runs.event_completion import EventCompleter
 from parlour.core.runs.lane_result import LaneResult
 from parlour.core.runs.run_checks import QUARANTINE_REASONS
 from parlour.core.runs.session import QueuedEvent
-from parlour.core.store import event_notes, inbox, listener_deliveries
+from parlour.core.store import event_notes, inbox
 
 
 class ListenerHandler:
@@ -39,15 +39,15 @@ class ListenerHandler:
         self._completer = completer
         self._clock = clock
 
-    def resolve(self, event: EventEnvelope, route: Route, skipped: str) -> RouteDecision:
+    def resolve(self, event: EventEnvelope, route: Route, skipped_routes: str) -> RouteDecision:
         plugins = tuple(route.handler_config.get("plugins", ()))
-        return ToListeners(plugins, f"{route.label}{skipped}", by_route=True)
+        return ToListeners(plugins, f"{route.label}{skipped_routes}", by_route=True)
 
     async def handle(self, entry: QueuedEvent, decision: ToListeners) -> LaneResult:
         if not self._subscriptions.subscribed_plugins(entry.event.envelope.event_type, decision.plugins):
             await self._completer.complete(entry, "dropped", decision.no_listener_reason)
-        elif fault := retry_policy.quarantine_cause(entry.tries):
-            await self._completer.complete(entry, "quarantined", QUARANTINE_REASONS[fault])
+        elif cause := retry_policy.quarantine_cause(entry.tries):
+            await self._completer.complete(entry, "quarantined", QUARANTINE_REASONS[cause])
         else:
             await self._call(entry, decision)
         return LaneResult()
@@ -57,29 +57,29 @@ class ListenerHandler:
         before the end repeats the calls.
         """
         await self._journal.commit(Unit("event.attempt", (inbox.count_attempt(entry.seq),)))
-        heard = await self._listeners.dispatch(entry.event, decision.plugins)
+        result = await self._listeners.dispatch(entry.event, decision.plugins)
         unit, now = UnitBuilder("event.listened"), self._clock.now()
-        outcome = "handled" if heard.handled_by else "dropped"
-        completed = self._completer.add_outcome(unit, entry.event, outcome, _reason(decision, heard))
-        unit.add(*(listener_deliveries.complete(entry.seq, plugin_id) for plugin_id in heard.completed_plugins))
-        for plugin_id in heard.failed_listeners:
+        outcome = "handled" if result.handled_by else "dropped"
+        inbox_outcome = self._completer.add_outcome(unit, entry.event, outcome, _reason(decision, result))
+        unit.add(*(self._retries.withdraw(entry.seq, plugin_id) for plugin_id in result.completed_plugins))
+        for plugin_id in result.failed_listeners:
+            delivery = ListenerDelivery(False, tuple(result.finished_handlers[plugin_id]), tries=1)
             unit.add(
-                listener_deliveries.enqueue(
-                    entry.seq, plugin_id, False, now, attempts=1, past=heard.finished_handlers[plugin_id]
-                )
+                self._retries.withdraw(entry.seq, plugin_id),
+                self._retries.enqueue(entry.seq, entry.event.envelope.bot_id, plugin_id, delivery),
             )
-        missed = [
-            f"{plugin_id} could not be told: {each.failure}" for plugin_id, each in heard.failed_listeners.items()
+        undelivered = [
+            f"{plugin_id} could not be told: {each.failure}" for plugin_id, each in result.failed_listeners.items()
         ]
-        if heard.failures or missed:
-            text = f"Of those who listen, {'; '.join([*heard.failures, *missed])}."
+        if result.failures or undelivered:
+            text = f"Of those who listen, {'; '.join([*result.failures, *undelivered])}."
             unit.add(event_notes.add_note(entry.seq, "listeners", {"text": text}, now))
-        await self._completer.commit(unit, completed)
-        self._retries.enqueue(*heard.failed_listeners)
+        await self._completer.commit(unit, inbox_outcome)
+        self._retries.wake(*result.failed_listeners)
 
 
-def _reason(decision: ToListeners, heard: DispatchResult) -> str:
-    if not heard.handled_by:
+def _reason(decision: ToListeners, result: DispatchResult) -> str:
+    if not result.handled_by:
         return f"{decision.reason}, and no listener took it"
-    stopped = f"; {heard.stopped_by} let nobody else have it" if heard.stopped_by else ""
-    return f"{decision.reason}; {', '.join(heard.handled_by)} took it{stopped}"
+    stopped_text = f"; {result.stopped_by} let nobody else have it" if result.stopped_by else ""
+    return f"{decision.reason}; {', '.join(result.handled_by)} took it{stopped_text}"

@@ -65,8 +65,8 @@ class BuiltinCommands:
         session = self._control.find_active(event.conversation_id)
         if session is None:
             return CommandResult("nothing was going on", self._languages.text(event, "command.idle"))
-        theirs, mine = session.event.envelope.actor, event.envelope.actor
-        if (theirs.type, theirs.id) != (mine.type, mine.id):
+        run_actor, sender = session.event.envelope.actor, event.envelope.actor
+        if (run_actor.type, run_actor.id) != (sender.type, sender.id):
             return CommandResult(
                 f"run {session.run_id} is somebody else's", self._languages.text(event, "command.other")
             )

@@ -12,6 +12,7 @@ from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.journal import Statement, StorageFailed, retry_on_storage_failure
 from parlour.core.model.command import CommandParser, CommandResult, ParsedCommand
 from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.ids import ConversationId
 from parlour.core.texts.languages import Languages
 from parlour_sdk.values import dataclass
 
@@ -28,7 +29,7 @@ class CommandReceipt:
     """The result of handing an event to the command executor."""
 
     seq: int
-    conversation_id: str
+    conversation_id: ConversationId
     """Conversation in which the chat continues."""
     already_executed: bool
     """True if the event was recorded before and is not executed again."""
@@ -48,49 +49,49 @@ class CommandExecutor:
         return self._parser.recognize(event)
 
     async def execute(
-        self, event: EventEnvelope, recognized: ParsedCommand, also: Sequence[Statement]
+        self, event: EventEnvelope, parsed: ParsedCommand, extra_statements: Sequence[Statement]
     ) -> CommandReceipt:
         """Records and executes a command; a long-running one continues in the background after this returns.
 
-        `also` is written after the event, whose number is that of statement 0.
+        `extra_statements` are written after the event, whose number is that of statement 0.
         """
-        name = recognized.command.name
-        recorded, new = await self._log.record(event, name, also)
-        lasting = recognized.command.long_running
-        if not await self._log.is_unfinished(recorded, name) or (lasting and not new):
+        name = parsed.command.name
+        recorded, new = await self._log.record(event, name, extra_statements)
+        is_long_running = parsed.command.long_running
+        if not await self._log.is_unfinished(recorded, name) or (is_long_running and not new):
             return CommandReceipt(recorded.seq, recorded.conversation_id, already_executed=True)
-        if lasting:
-            self._tasks.start(self._execute_in_background(recorded, recognized))
+        if is_long_running:
+            self._tasks.start(self._execute_in_background(recorded, parsed))
             return CommandReceipt(recorded.seq, recorded.conversation_id, already_executed=False)
-        acted = await self._execute(recorded, recognized)
-        return CommandReceipt(recorded.seq, acted.conversation_id or recorded.conversation_id, already_executed=False)
+        result = await self._execute(recorded, parsed)
+        return CommandReceipt(recorded.seq, result.conversation_id or recorded.conversation_id, already_executed=False)
 
-    async def _execute(self, event: RecordedEvent, recognized: ParsedCommand) -> CommandResult:
+    async def _execute(self, event: RecordedEvent, parsed: ParsedCommand) -> CommandResult:
         """Executes the command and writes its outcome. Raises StorageFailed; the source of the event then delivers it
         again.
         """
-        name = recognized.command.name
+        name = parsed.command.name
         try:
-            acted = await recognized.execute(event)
+            result = await parsed.execute(event)
         except StorageFailed:
             raise
         except Exception:  # the sender gets a reply now, not at the next start
             logger.exception("%s of event %s failed", name, event.envelope.event_id)
-            acted = self._failed(event, name)
-        await self._log.complete(event, name, acted)
-        return acted
+            result = self._failure_result(event, name)
+        await self._log.complete(event, name, result)
+        return result
 
-    async def _execute_in_background(self, event: RecordedEvent, recognized: ParsedCommand) -> None:
+    async def _execute_in_background(self, event: RecordedEvent, parsed: ParsedCommand) -> None:
         """Executes a command whose event is not delivered again. It retries until the outcome is written, and a command
         that was interrupted by a database failure is reported as failed.
         """
-        name = recognized.command.name
+        name = parsed.command.name
         try:
-            acted = await recognized.execute(event)
+            result = await parsed.execute(event)
         except Exception:  # the sender gets a reply now, as in `_execute`
             logger.exception("%s of event %s failed", name, event.envelope.event_id)
-            acted = self._failed(event, name)
-        await retry_on_storage_failure(lambda: self._log.complete(event, name, acted), f"the outcome of {name}")
+            result = self._failure_result(event, name)
+        await retry_on_storage_failure(lambda: self._log.complete(event, name, result), f"the outcome of {name}")
 
     async def close(self) -> None:
         """Cancels background commands and waits until they have stopped."""
@@ -106,18 +107,18 @@ class CommandExecutor:
             except Exception:  # a command that can't be executed must not keep the Host from starting
                 logger.exception("the command of event %s was not executed", event.envelope.event_id)
 
-    async def _recover(self, event: RecordedEvent, recognized: ParsedCommand | None) -> None:
-        if recognized is None:
+    async def _recover(self, event: RecordedEvent, parsed: ParsedCommand | None) -> None:
+        if parsed is None:
             await self._log.complete(event, "control", NO_LONGER_APPLIES)
-        elif recognized.command.long_running:
-            await self._log.complete(event, recognized.command.name, self._interrupted_result(event, recognized))
+        elif parsed.command.long_running:
+            await self._log.complete(event, parsed.command.name, self._interrupted_result(event, parsed))
         else:
-            await self._execute(event, recognized)
+            await self._execute(event, parsed)
 
-    def _interrupted_result(self, event: RecordedEvent, recognized: ParsedCommand) -> CommandResult:
-        word = self._languages.text(event, "command.cut_off", name=recognized.command.name)
-        return CommandResult("it was cut off by a restart", word)
+    def _interrupted_result(self, event: RecordedEvent, parsed: ParsedCommand) -> CommandResult:
+        reply = self._languages.text(event, "command.cut_off", name=parsed.command.name)
+        return CommandResult("it was cut off by a restart", reply)
 
-    def _failed(self, event: RecordedEvent, name: str) -> CommandResult:
-        word = self._languages.text(event, "command.failed", name=name)
-        return CommandResult("it was cut off by a failure, which the log tells of", word)
+    def _failure_result(self, event: RecordedEvent, name: str) -> CommandResult:
+        reply = self._languages.text(event, "command.failed", name=name)
+        return CommandResult("it was cut off by a failure, which the log tells of", reply)

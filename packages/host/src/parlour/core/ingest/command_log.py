@@ -7,6 +7,7 @@ from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import GuardFailed, Journal, Ref, Statement, Unit, UnitBuilder
 from parlour.core.model.command import CommandResult
 from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.ids import NO_RUN
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.plugin_hooks.host_events import COMMAND_EVENT_TYPE, HostEvents, command_event
 from parlour.core.runs.outcomes import Outcomes
@@ -51,7 +52,9 @@ class CommandLog:
         outcome = await self._inbox.outcome(event.seq)
         return outcome is not None and outcome.reason == _started_reason(name)
 
-    async def record(self, event: EventEnvelope, name: str, also: Sequence[Statement]) -> tuple[RecordedEvent, bool]:
+    async def record(
+        self, event: EventEnvelope, name: str, extra_statements: Sequence[Statement]
+    ) -> tuple[RecordedEvent, bool]:
         """Records the event and returns it, with whether it is new.
 
         A preliminary outcome is written in the same unit, so that a command that is interrupted here has a visible
@@ -59,37 +62,42 @@ class CommandLog:
         """
         conversation_id = await self._conversations.get_or_create(event.conversation_key, self._ids, self._clock)
         now = self._clock.now()
-        begun = inbox.record_outcome(InboxOutcome(0, "control", _started_reason(name), ""), now, Ref(0, "seq"))
+        outcome_row = inbox.record_outcome(
+            InboxOutcome(0, "control", _started_reason(name), NO_RUN), now, Ref(0, "seq")
+        )
         try:
-            owed = inbox.enqueue_command(Ref(0, "seq"), conversation_id)
-            unit = Unit("control.record", (event_log.append(event, conversation_id, now), begun, owed, *also))
+            inbox_row = inbox.enqueue_command(Ref(0, "seq"), conversation_id, event.bot_id)
+            unit = Unit(
+                "control.record",
+                (event_log.append(event, conversation_id, now), outcome_row, inbox_row, *extra_statements),
+            )
             receipt = await self._journal.commit(unit)
         except GuardFailed:
-            known = await self._log.find_duplicate(event)
-            if known is None:
+            duplicate = await self._log.find_duplicate(event)
+            if duplicate is None:
                 raise
-            return known, False
+            return duplicate, False
         return RecordedEvent(receipt[0][0]["seq"], conversation_id, now, event), True
 
     async def complete(self, event: RecordedEvent, name: str, result: CommandResult) -> None:
         """Writes the outcome and the reply. The reply is not part of the transcript, because it comes from the Host and
         is not about the topic of the conversation.
         """
-        completed = InboxOutcome(event.seq, "control", f"{name}: {result.reason}", "")
+        outcome = InboxOutcome(event.seq, "control", f"{name}: {result.reason}", NO_RUN)
         unit = UnitBuilder("control.settle")
         now = self._clock.now()
-        unit.add(*inbox.complete_command(completed, now))
+        unit.add(*inbox.complete_command(outcome, now))
         if name.startswith("/"):
             self._host_events.add(unit, command_event(event, name.removeprefix("/"), now), event.conversation_id, now)
         rows = []
         if result.reply:
-            there = replace(event, conversation_id=result.conversation_id or event.conversation_id)
+            target_event = replace(event, conversation_id=result.conversation_id or event.conversation_id)
             message = {"role": "assistant", "content": result.reply, "metadata": {"control": name}}
-            rows.append(self._delivery.composer.compose_message(there, "", "message", message))
+            rows.append(self._delivery.composer.compose_message(target_event, NO_RUN, "message", message))
             note = {"text": f"Its sender was told: {result.reply}", event_notes.OUTBOX_IDS: [rows[0].outbox_id]}
             unit.add(outbox_rows.insert(rows[0]), event_notes.add_note(event.seq, "notice", note, now))
         await self._delivery.publisher.deliver(self._journal, unit.build(), rows)
-        self._outcomes.publish([completed])
+        self._outcomes.publish([outcome])
         if name.startswith("/"):
             self._host_events.after_commit(COMMAND_EVENT_TYPE)
 

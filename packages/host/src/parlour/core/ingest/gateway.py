@@ -35,7 +35,7 @@ class Gateway:
         router: Router,
         commands: CommandExecutor,
         observers: EventObservers,
-        chats: Conversations,
+        conversations: Conversations,
         attachments: EventAttachments,
         acceptor: EventAcceptor,
         clock: Clock,
@@ -43,7 +43,7 @@ class Gateway:
         self._router = router
         self._commands = commands
         self._observers = observers
-        self._conversations = chats
+        self._conversations = conversations
         self._attachments = attachments
         self._acceptor = acceptor
         self._clock = clock
@@ -61,43 +61,43 @@ class Gateway:
         """Executes or reports commands that were interrupted by the last stop of the Host."""
         await self._commands.recover()
 
-    async def ingest(self, event: EventEnvelope, *also: Statement) -> IngestResult:
+    async def ingest(self, event: EventEnvelope, *extra_statements: Statement) -> IngestResult:
         """Accepts an event and returns after the commit; from then on a crash loses nothing.
 
-        `also` is written in the same unit or, if the event is a redelivery, with the note about it.
+        `extra_statements` are written in the same unit or, if the event is a redelivery, with the note about it.
         """
         if self._closed and event.surface != PLATFORM:
             raise HostStopping(HostStopping.__doc__)
         command = self._commands.recognize(event)
         if command is not None:
-            return await self._execute_command(event, command, also)
+            return await self._execute_command(event, command, extra_statements)
         decision = self._router.decide(event)
         await self._acceptor.renew_if_idle(event, decision)
         observers = self._observers.plugins(event.event_type)
         try:
             prepared = await self._attachments.store(event, self._conversations)
         except ProviderFailed:
-            accepted = await self._acceptor.find_accepted(event)
-            if accepted is None:
+            result = await self._acceptor.find_accepted(event)
+            if result is None:
                 raise
-            await self._acceptor.note_redelivery(accepted, also)
-            return accepted  # its files were available at the first delivery
-        return await self._acceptor.accept(prepared, decision, observers, also)
+            await self._acceptor.note_redelivery(result, extra_statements)
+            return result  # its files were available at the first delivery
+        return await self._acceptor.accept(prepared, decision, observers, extra_statements)
 
     async def find_accepted(self, event: EventEnvelope) -> IngestResult | None:
         """Returns the result for an event that was accepted before, or None if it is new."""
         return await self._acceptor.find_accepted(event)
 
     async def _execute_command(
-        self, event: EventEnvelope, command: ParsedCommand, also: Sequence[Statement]
+        self, event: EventEnvelope, command: ParsedCommand, extra_statements: Sequence[Statement]
     ) -> IngestResult:
         observers, now = self._observers.plugins(event.event_type), self._clock.now()
-        observed = self._observers.statements(observers, Ref(0, "seq"), now)
-        receipt = await self._commands.execute(event, command, [*observed, *also])
-        accepted = IngestResult(
+        observer_statements = self._observers.statements(observers, Ref(0, "seq"), event.bot_id, now)
+        receipt = await self._commands.execute(event, command, [*observer_statements, *extra_statements])
+        result = IngestResult(
             event.event_id, receipt.seq, receipt.conversation_id, receipt.already_executed, handled=True
         )
         if receipt.already_executed:
-            await self._acceptor.note_redelivery(accepted, also)
+            await self._acceptor.note_redelivery(result, extra_statements)
         self._observers.after_commit(observers)
-        return accepted
+        return result

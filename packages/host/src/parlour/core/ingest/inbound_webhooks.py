@@ -5,6 +5,7 @@ from typing import Any
 
 from parlour.core.encoding import loads
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import EventId
 from parlour.core.model.inbound_webhook import EVENT_TYPE, MalformedCall, Webhook, verify_call
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.secrets import SecretBox
@@ -25,11 +26,11 @@ class InboundWebhookReceiver:
     async def receive(self, webhook: Webhook, headers: Mapping[str, str], body: bytes) -> IngestResult:
         """Accepts one call. Raises InvalidSignature or CallMalformed."""
         now = self._clock.now()
-        repeated = verify_call(webhook, self._secrets.open(webhook.sealed_secret), headers, body, now)
+        call_key = verify_call(webhook, self._secrets.open(webhook.sealed_secret), headers, body, now)
         content = _parse_body(body)
         text = content.get("text")
         event = EventEnvelope(
-            event_id=f"webhook:{webhook.webhook_id}:{repeated}",
+            event_id=EventId(f"webhook:{webhook.webhook_id}:{call_key}"),
             event_type=EVENT_TYPE,
             source="webhook",
             chat=webhook.webhook_id,
@@ -39,7 +40,7 @@ class InboundWebhookReceiver:
             agent_id=webhook.agent_id,
             event_time=now,
             actor=Participant("webhook", webhook.webhook_id, webhook.name),
-            subject=Participant("request", repeated),
+            subject=Participant("request", call_key),
             input={"text": text} if isinstance(text, str) and text else {},
             data={"webhook_id": webhook.webhook_id, "content": content},
         )

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from parlour.core.journal import Ref, Statement
-from parlour.core.plugin_hooks.retries import ListenerRetries
+from parlour.core.model.ids import BotId, PluginId
+from parlour.core.plugin_hooks.retries import ListenerDelivery, ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
 from parlour.core.routing.decisions import RouteDecision, ToListeners
-from parlour.core.store import listener_deliveries
 
 
 class EventObservers:
@@ -16,28 +16,26 @@ class EventObservers:
         self._subscriptions = subscriptions
         self._retries = retries
 
-    def plugins(self, event_type: str) -> Sequence[str]:
+    def plugins(self, event_type: str) -> Sequence[PluginId]:
         """Returns the plugins that observe events of this type."""
         return self._subscriptions.observing_plugins(event_type)
 
-    @staticmethod
     def statements(
-        plugins: Iterable[str], seq: Ref, now: int, decision: RouteDecision | None = None
+        self, plugins: Iterable[PluginId], seq: Ref, bot_id: BotId, now: int, decision: RouteDecision | None = None
     ) -> list[Statement]:
-        """Builds the statements that queue the event with the number `seq` for these plugins."""
-        return [_delivery(seq, plugin_id, now, decision) for plugin_id in plugins]
+        """Builds the statements that queue a bot's event with the number `seq` for these plugins."""
+        return [
+            self._retries.enqueue_in_order(seq, bot_id, plugin_id, now)
+            if _is_handled_by(plugin_id, decision)
+            else self._retries.enqueue(seq, bot_id, plugin_id, ListenerDelivery(observing=True))
+            for plugin_id in plugins
+        ]
 
-    def after_commit(self, plugins: Iterable[str], decision: RouteDecision | None = None) -> None:
+    def after_commit(self, plugins: Iterable[PluginId], decision: RouteDecision | None = None) -> None:
         """Calls the observers of a recorded event; those whose plugin also handles it are called at its turn."""
-        self._retries.enqueue(*(plugin_id for plugin_id in plugins if not _is_handled_by(plugin_id, decision)))
+        self._retries.wake(*(plugin_id for plugin_id in plugins if not _is_handled_by(plugin_id, decision)))
 
 
-def _delivery(seq: Ref, plugin_id: str, now: int, decision: RouteDecision | None) -> Statement:
-    if _is_handled_by(plugin_id, decision):
-        return listener_deliveries.enqueue_in_order(seq, plugin_id, now)
-    return listener_deliveries.enqueue(seq, plugin_id, True, now)
-
-
-def _is_handled_by(plugin_id: str, decision: RouteDecision | None) -> bool:
+def _is_handled_by(plugin_id: PluginId, decision: RouteDecision | None) -> bool:
     """Returns whether listeners of this plugin handle the event; its observers then receive it together with them."""
     return isinstance(decision, ToListeners) and (not decision.plugins or plugin_id in decision.plugins)

@@ -7,9 +7,12 @@ comes exactly once, even after a crash between the event and the update of the s
 import asyncio
 import logging
 
+from parlour.core.cluster.ownership import Ownership
+from parlour.core.cluster.parts import SCHEDULES_DUTY
 from parlour.core.config.schedules import ScheduleRepository, ScheduleState
 from parlour.core.journal import GuardFailed, StorageFailed
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import EventId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.schedule import EVENT_TYPE
 
@@ -28,13 +31,16 @@ STORAGE_RETRY_SECONDS = 1.0
 class Scheduler:
     """Waits for schedules to become due and passes their events to the gateway."""
 
-    def __init__(self, book: ScheduleRepository, gateway: Gateway, ids: Ids, clock: Clock) -> None:
-        self._book = book
+    def __init__(
+        self, schedules: ScheduleRepository, ownership: Ownership, gateway: Gateway, ids: Ids, clock: Clock
+    ) -> None:
+        self._schedules = schedules
+        self._ownership = ownership
         self._gateway = gateway
         self._ids = ids
         self._clock = clock
         self._changed = asyncio.Event()
-        self._looked_at: int | None = None
+        self._last_check_at: int | None = None
 
     def on_schedules_changed(self) -> None:
         """Wakes the scheduler after schedules were created or changed."""
@@ -53,54 +59,56 @@ class Scheduler:
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
                 continue
             try:
-                async with asyncio.timeout(self._until_next()):
+                async with asyncio.timeout(self._seconds_until_next()):
                     await self._changed.wait()
             except TimeoutError:
                 continue
 
     async def _fire_due(self) -> None:
+        if not self._ownership.owns(SCHEDULES_DUTY):
+            return
         now = self._clock.now()
-        if self._looked_at is None or now < self._looked_at:
+        if self._last_check_at is None or now < self._last_check_at:
             await self._rewind(now)
-        self._looked_at = now
-        for kept in self._book.all():
-            if kept.schedule.enabled and kept.due_at <= now:
-                await self._fire(kept, now)
+        self._last_check_at = now
+        for state in self._schedules.all():
+            if state.schedule.enabled and state.due_at <= now:
+                await self._fire(state, now)
 
     async def _rewind(self, now: int) -> None:
         """Plans schedules again whose next time was computed while the clock was ahead. Times that fired before are not
         repeated, because the event log knows their events.
         """
-        for kept in self._book.all():
+        for state in self._schedules.all():
             try:
-                if kept.schedule.enabled and kept.due_at > kept.schedule.next_due_after(now):
-                    logger.warning("schedule '%s' is planned again because the clock was ahead", kept.schedule.name)
-                    await self._book.reschedule(kept, now)
+                if state.schedule.enabled and state.due_at > state.schedule.next_due_after(now):
+                    logger.warning("schedule '%s' is planned again because the clock was ahead", state.schedule.name)
+                    await self._schedules.reschedule(state, now)
             except GuardFailed:
                 continue  # the schedule was changed or deleted concurrently
 
-    async def _fire(self, kept: ScheduleState, now: int) -> None:
-        wanted = now - kept.due_at <= MAX_DELAY_MILLISECONDS or kept.schedule.missed == "once"
-        if wanted:
-            await self._gateway.ingest(self._event(kept))
+    async def _fire(self, state: ScheduleState, now: int) -> None:
+        should_fire = now - state.due_at <= MAX_DELAY_MILLISECONDS or state.schedule.missed == "once"
+        if should_fire:
+            await self._gateway.ingest(self._event(state))
         else:
             logger.warning(
-                "schedule '%s' was due while no Host was running; the missed times are skipped", kept.schedule.name
+                "schedule '%s' was due while no Host was running; the missed times are skipped", state.schedule.name
             )
         try:
-            await self._book.advance(kept, wanted)
+            await self._schedules.advance(state, should_fire)
         except GuardFailed:
             return  # the schedule was changed or deleted concurrently
 
-    def _until_next(self) -> float:
-        due = [kept.due_at for kept in self._book.all() if kept.schedule.enabled]
-        left = (min(due) - self._clock.now()) / 1000 if due else MAX_SLEEP_SECONDS
-        return max(0.0, min(left, MAX_SLEEP_SECONDS))
+    def _seconds_until_next(self) -> float:
+        due_times = [state.due_at for state in self._schedules.all() if state.schedule.enabled]
+        seconds = (min(due_times) - self._clock.now()) / 1000 if due_times else MAX_SLEEP_SECONDS
+        return max(0.0, min(seconds, MAX_SLEEP_SECONDS))
 
-    def _event(self, kept: ScheduleState) -> EventEnvelope:
-        schedule = kept.schedule
+    def _event(self, state: ScheduleState) -> EventEnvelope:
+        schedule = state.schedule
         return EventEnvelope(
-            event_id=f"schedule:{schedule.schedule_id}:{kept.due_at}",
+            event_id=EventId(f"schedule:{schedule.schedule_id}:{state.due_at}"),
             event_type=EVENT_TYPE,
             source="schedule",
             chat=schedule.schedule_id,
@@ -108,9 +116,9 @@ class Scheduler:
             surface="schedule",
             bot_id=schedule.bot_id,
             agent_id=schedule.agent_id,
-            event_time=kept.due_at,
+            event_time=state.due_at,
             actor=Participant("system", "scheduler"),
             subject=Participant("schedule", schedule.schedule_id, schedule.name),
             input={"text": schedule.text} if schedule.text else {},
-            data={**schedule.data, "schedule_id": schedule.schedule_id, "due_at": kept.due_at},
+            data={**schedule.data, "schedule_id": schedule.schedule_id, "due_at": state.due_at},
         )

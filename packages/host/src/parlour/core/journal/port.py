@@ -3,17 +3,20 @@
 from typing import Protocol
 
 from .query import Search, Select
-from .statements import Receipt, Ref, Row, Unit
+from .statements import PreparedCallback, Receipt, Ref, Row, Unit
 
 
 class Journal(Protocol):
     """Commits units and reads rows."""
 
-    async def commit(self, unit: Unit) -> Receipt:
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         """Writes the unit; it is durable when this returns.
 
         Raises GuardFailed or StorageFailed, and then the unit was rolled back (see `StorageFailed.uncertain`).
         Cancelling the caller does not withdraw the unit: once submitted it is committed or fails as a whole.
+
+        `on_prepared` is called with the receipt before the unit is durable, on databases that know it by then, to
+        prepare the next steps. The commit may still fail, so the callback must not cause any effect outside the Host.
         """
         ...
 

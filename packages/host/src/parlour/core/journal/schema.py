@@ -19,7 +19,8 @@ class Column:
 class Table:
     """Columns, key and indexes of a table.
 
-    `sequence_column` names the key that the database numbers itself, without gaps and in commit order.
+    `sequence_column` names the key that the database numbers itself, without gaps and in commit order. On PostgreSQL
+    this holds per slot, and so for everything that one Host writes (`stores/postgres/numbers.py`).
     """
 
     name: str

@@ -15,6 +15,8 @@ Value = str | int | bytes
 Row = dict[str, Any]
 Receipt = Sequence[list[Row]]
 """Rows returned by each statement of a unit, in order (empty for a statement without `returning`)."""
+PreparedCallback = Callable[[Receipt], None]
+"""Called with the receipt that a unit will have, before the unit is durable."""
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "starting", "holding"]
 
 ANY: Final = None
@@ -145,8 +147,3 @@ class Unit:
     statements: tuple[Statement, ...]
     can_batch: bool = False
     """True if no caller depends on its latency, so it may be batched with a unit that follows within milliseconds."""
-    on_prepared: Callable[[Receipt], None] | None = None
-    """Called with the receipt before the unit is durable, on databases that know it by then, to prepare the next steps.
-
-    The commit may still fail, so the callback must not cause any effect outside the Host.
-    """

@@ -1,8 +1,6 @@
 """Collects the statements of a unit from several callers before it is committed."""
 
-from collections.abc import Callable
-
-from .statements import Receipt, Statement, Unit
+from .statements import Statement, Unit
 
 
 class UnitBuilder:
@@ -11,7 +9,6 @@ class UnitBuilder:
     def __init__(self, name: str, may_wait: bool = False) -> None:
         self.name = name
         self._can_batch = may_wait
-        self.on_prepared: Callable[[Receipt], None] | None = None
         self._statements: list[Statement] = []
 
     def __len__(self) -> int:
@@ -27,4 +24,4 @@ class UnitBuilder:
         self._statements[position] = statement
 
     def build(self) -> Unit:
-        return Unit(self.name, tuple(self._statements), self._can_batch, self.on_prepared)
+        return Unit(self.name, tuple(self._statements), self._can_batch)

@@ -8,6 +8,7 @@ from parlour_sdk.values import dataclass
 
 from .delivery_policy import with_min_message_size
 from .event_pattern import pattern_matches
+from .ids import AgentId, BindingId, BotId, RunnerId
 from .resource_policy import ResourcePolicy
 
 RestartPolicy = Literal["auto", "never", "always"]
@@ -30,9 +31,9 @@ class StatePolicy:
 class Agent:
     """A configured runner with its permissions and policies."""
 
-    agent_id: str
+    agent_id: AgentId
     name: str
-    runner_id: str
+    runner_id: RunnerId
     description: str = ""
     runner_config: dict[str, Any] = field(default_factory=dict)
     resource_policy: ResourcePolicy = field(default_factory=ResourcePolicy)
@@ -76,12 +77,12 @@ class Binding:
     """An agent as it applies to one event, resolved per event. State is stored under its id."""
 
     agent: Agent
-    bot_id: str
+    bot_id: BotId
     reason: str = ""
     """Explanation why this agent was chosen."""
     scope: str = ""
     """Origin of the choice: a default agent's scope, `bot` for a route, or empty if the caller named the agent."""
 
     @property
-    def binding_id(self) -> str:
-        return f"{self.agent.agent_id}:{self.bot_id}"
+    def binding_id(self) -> BindingId:
+        return BindingId(f"{self.agent.agent_id}:{self.bot_id}")

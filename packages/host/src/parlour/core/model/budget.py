@@ -6,6 +6,7 @@ from typing import Literal
 from parlour.core.encoding import dumps, loads
 from parlour_sdk.values import dataclass
 
+from .ids import BudgetId
 from .providers import CallContext
 
 BudgetScope = Literal["sender", "conversation", "agent", "workspace"]
@@ -16,7 +17,7 @@ Period = Literal["day", "total"]
 class Budget:
     """Limit of tokens and money for a sender, conversation, agent or the workspace."""
 
-    budget_id: str
+    budget_id: BudgetId
     name: str
     scope: BudgetScope
     target: str = ""
@@ -35,28 +36,28 @@ class Budget:
     def decode(cls, text: str) -> "Budget":
         return cls(**loads(text))
 
-    def subject(self, asking: CallContext) -> str | None:
+    def subject(self, context: CallContext) -> str | None:
         """Returns the subject that the call is charged to; None if the budget does not apply to the call."""
-        subject = subject_in_scope(self.scope, asking)
+        subject = subject_in_scope(self.scope, context)
         applies = self.enabled and bool(subject) and self.target in ("", subject)
         return subject if applies else None
 
 
-def subject_in_scope(scope: BudgetScope, asking: CallContext) -> str:
+def subject_in_scope(scope: BudgetScope, context: CallContext) -> str:
     match scope:
         case "sender":
-            return sender_key(asking)
+            return sender_key(context)
         case "conversation":
-            return asking.conversation_id
+            return context.conversation_id
         case "agent":
-            return asking.agent_id
+            return context.agent_id
         case "workspace":
             return "workspace"
 
 
-def sender_key(asking: CallContext) -> str:
+def sender_key(context: CallContext) -> str:
     """Returns the key of the sender. User ids belong to a platform, so the same id on another bot is another person."""
-    if not asking.actor_id:
-        return "unknown" if asking.run_id else f"plugin:{asking.plugin_id}"
-    person = f"{asking.actor_type}:{asking.actor_id}"
-    return f"{asking.bot_id}/{person}" if asking.bot_id else person
+    if not context.actor_id:
+        return "unknown" if context.run_id else f"plugin:{context.plugin_id}"
+    person = f"{context.actor_type}:{context.actor_id}"
+    return f"{context.bot_id}/{person}" if context.bot_id else person

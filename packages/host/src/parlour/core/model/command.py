@@ -10,6 +10,7 @@ from typing import Protocol
 from parlour_sdk.values import dataclass
 
 from .event import EventEnvelope, RecordedEvent
+from .ids import NO_CONVERSATION, ConversationId
 
 CHAT_SURFACES = ("webui", "platform")
 """Surfaces on which users chat; on other surfaces a text that looks like a command is data."""
@@ -33,7 +34,7 @@ class CommandResult:
     """A short clause for the event's trail."""
     reply: str = ""
     """Reply to the user who sent the command; empty for none."""
-    conversation_id: str = ""
+    conversation_id: ConversationId = NO_CONVERSATION
     """Conversation in which the chat continues, if the command changed it. The reply is sent there."""
 
 

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple, get_args
 
 from .chats import PLATFORM_SURFACE, chat_key
 from .event import EventEnvelope
+from .ids import NO_BOT, BotId
 
 ScopeKind = Literal["thread", "conversation", "channel", "actor", "workspace"]
 SCOPE_KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
@@ -19,7 +20,7 @@ class DefaultScope(NamedTuple):
 
     scope: ScopeKind
     platform: str = ""
-    bot_id: str = ""
+    bot_id: BotId = NO_BOT
     chat: str = ""
     thread_id: str = ""
     actor_id: str = ""

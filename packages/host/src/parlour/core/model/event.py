@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from parlour_sdk.values import dataclass
 
+from .ids import NO_AGENT, NO_BOT, AgentId, BotId, ConversationId, EventId
 from .run_request import RunRequest
 
 JsonObject = Mapping[str, Any]
@@ -41,10 +42,10 @@ class ConversationKey(NamedTuple):
 
     workspace_id: str
     source: str
-    bot_id: str
+    bot_id: BotId
     chat: str
     thread_id: str
-    agent_id: str
+    agent_id: AgentId
     principal: str
 
 
@@ -52,16 +53,16 @@ class ConversationKey(NamedTuple):
 class EventEnvelope:
     """An event before it is stored."""
 
-    event_id: str
+    event_id: EventId
     event_type: str
     source: str
     chat: str
     context: EventContext
     surface: str
     workspace_id: str = "default"
-    bot_id: str = ""
+    bot_id: BotId = NO_BOT
     thread_id: str = ""
-    agent_id: str = ""
+    agent_id: AgentId = NO_AGENT
     """The agent that the caller named; otherwise the bot's routes decide."""
     principal: str = ""
     """Owner of the event id and chat name: the API key or user of an API call, empty for platforms."""
@@ -102,7 +103,7 @@ class RecordedEvent:
     """An event that is stored in the event log."""
 
     seq: int
-    conversation_id: str
+    conversation_id: ConversationId
     created_at: int
     envelope: EventEnvelope
 

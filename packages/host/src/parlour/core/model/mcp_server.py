@@ -7,6 +7,8 @@ from typing import Literal
 from parlour.core.encoding import dumps, loads
 from parlour_sdk.values import dataclass
 
+from .ids import McpServerId
+
 Transport = Literal["http", "sse", "stdio"]
 
 
@@ -14,7 +16,7 @@ Transport = Literal["http", "sse", "stdio"]
 class McpServer:
     """One configured MCP server."""
 
-    server_id: str
+    server_id: McpServerId
     name: str
     """Namespace of the server's tools."""
     transport: Transport

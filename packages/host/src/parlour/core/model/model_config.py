@@ -9,6 +9,8 @@ from parlour_sdk.protocol.resources import ModelResource
 from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.values import dataclass
 
+from .ids import ModelId, ProviderId
+
 ModelType = Literal["llm", "embedding", "rerank"]
 MILLION = 1_000_000
 ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
@@ -26,10 +28,10 @@ class Prices:
     def cost_micros(self, usage: Usage) -> int:
         """Returns the cost in micro-units, rounded up. The price per million equals micro-units per token."""
         cached = min(usage.cached_tokens or 0, usage.prompt_tokens)
-        cheaper = self.input if self.cached_input is None else self.cached_input
+        cached_price = self.input if self.cached_input is None else self.cached_input
         parts = (
             ((usage.prompt_tokens - cached), self.input),
-            (cached, cheaper),
+            (cached, cached_price),
             (usage.completion_tokens, self.output),
         )
         return -(-sum(tokens * round(price * MILLION) for tokens, price in parts) // MILLION)
@@ -39,7 +41,7 @@ class Prices:
 class Provider:
     """A configured model service with its keys."""
 
-    provider_id: str
+    provider_id: ProviderId
     name: str
     kind: str
     base_url: str = ""
@@ -59,8 +61,8 @@ class Provider:
 class Model:
     """A model of a provider, with limits, prices and parameters."""
 
-    model_id: str
-    provider_id: str
+    model_id: ModelId
+    provider_id: ProviderId
     name: str
     """Name of the model at its provider."""
     type: ModelType = "llm"
@@ -88,8 +90,8 @@ class Model:
         An answer limit in the request replaces that of the model, even if the two have different names.
         """
         extra = extra or {}
-        own = _without_answer_limits(self.parameters) if _limits_answer(extra) else self.parameters
-        return {**own, **extra}
+        defaults = _without_answer_limits(self.parameters) if _limits_answer(extra) else self.parameters
+        return {**defaults, **extra}
 
     def cost_micros(self, usage: Usage) -> int | None:
         return None if self.prices is None else self.prices.cost_micros(usage)
@@ -112,8 +114,8 @@ def _limits_answer(parameters: Mapping[str, Any]) -> bool:
 
 
 def _without_answer_limits(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in parameters.items() if name not in ANSWER_LIMITS}
-    settings = kept.get("generationConfig")
+    remaining = {name: value for name, value in parameters.items() if name not in ANSWER_LIMITS}
+    settings = remaining.get("generationConfig")
     if isinstance(settings, dict):
-        kept["generationConfig"] = _without_answer_limits(settings)
-    return kept
+        remaining["generationConfig"] = _without_answer_limits(settings)
+    return remaining

@@ -5,7 +5,10 @@ from typing import Any, Literal
 
 from parlour_sdk.values import dataclass
 
-OutboxState = Literal["pending", "streaming", "sending", "sent", "failed", "expired"]
+from .ids import BotId, ConversationId, OutboxId, RunId
+from .reply_allowance import ReplyUse
+
+OutboxState = Literal["pending", "streaming", "sending", "held", "sent", "failed", "expired"]
 OutboxKind = Literal["message", "notice", "approval", "action"]
 MESSAGE_KINDS: tuple[OutboxKind, ...] = ("message", "notice")
 """Kinds of rows that show text to the users of a conversation."""
@@ -15,12 +18,12 @@ MESSAGE_KINDS: tuple[OutboxKind, ...] = ("message", "notice")
 class OutboxRow:
     """One row of the outbox."""
 
-    outbox_id: str
+    outbox_id: OutboxId
     surface: str
     target: str
-    conversation_id: str
-    bot_id: str
-    run_id: str
+    conversation_id: ConversationId
+    bot_id: BotId
+    run_id: RunId
     kind: OutboxKind
     state: OutboxState
     message: dict[str, Any]
@@ -41,6 +44,8 @@ class OutboxRow:
     """Failure reason of a row that failed before it was sent."""
     message_id: str = ""
     """The platform's id of a message that was streamed: it is edited instead of sent."""
+    reply: ReplyUse | None = None
+    """Its use of the reply allowance of the event that it answers; None if the platform does not limit replies."""
 
     @property
     def is_edit(self) -> bool:

@@ -5,9 +5,11 @@ from typing import Any, Protocol
 
 from parlour_sdk.values import dataclass
 
+from .ids import PluginId
+
 PermissionMap = Mapping[str, Sequence[str]]
 """Permissions by key, such as `{"network": ["api.example.org"]}`."""
-DeletePluginData = Callable[[str], Awaitable[None]]
+DeletePluginData = Callable[[PluginId], Awaitable[None]]
 """Deletes the data that a plugin has stored with the Host. It is called after the plugin's process has ended."""
 
 
@@ -37,7 +39,7 @@ class PluginManifestReport:
 class PluginInfo:
     """Describes an installed plugin for operators."""
 
-    plugin_id: str
+    plugin_id: PluginId
     version: str
     status: str
     reason: str
@@ -64,11 +66,11 @@ class PluginInfo:
     @property
     def ungranted(self) -> dict[str, list[str]]:
         """Permissions that the plugin asks for and was not granted."""
-        rest = {
+        missing = {
             key: [each for each in values if each not in self.granted.get(key, ())]
             for key, values in self.asked.items()
         }
-        return {key: values for key, values in rest.items() if values}
+        return {key: values for key, values in missing.items() if values}
 
 
 class PluginManager(Protocol):
@@ -76,9 +78,9 @@ class PluginManager(Protocol):
 
     def all(self) -> list[PluginInfo]: ...
 
-    def get(self, plugin_id: str) -> PluginInfo | None: ...
+    def get(self, plugin_id: PluginId) -> PluginInfo | None: ...
 
-    async def log(self, plugin_id: str, limit: int) -> list[str]: ...
+    async def log(self, plugin_id: PluginId, limit: int) -> list[str]: ...
 
     async def install(
         self, source: str, shown: str | None, granted: Sequence[str] | None, upgrade: str | None
@@ -89,8 +91,8 @@ class PluginManager(Protocol):
         """
         ...
 
-    async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginInfo: ...
+    async def change(self, plugin_id: PluginId, granted: Sequence[str] | None, enabled: bool | None) -> PluginInfo: ...
 
-    async def restart(self, plugin_id: str) -> PluginInfo: ...
+    async def restart(self, plugin_id: PluginId) -> PluginInfo: ...
 
-    async def remove(self, plugin_id: str, delete_data: bool) -> None: ...
+    async def remove(self, plugin_id: PluginId, delete_data: bool) -> None: ...

@@ -5,6 +5,8 @@ from typing import Any, Protocol
 from parlour.core.model.outbox_row import OutboxRow
 from parlour_sdk.values import dataclass
 
+from .ids import PluginId
+
 MAX_ERROR_CHARACTERS = 4000
 """Largest length of a plugin's error message; the rest is cut off."""
 MAX_ERROR_CODE_CHARACTERS = 100
@@ -64,11 +66,11 @@ class PluginUnavailable(Exception):
 class PluginCaller(Protocol):
     """Calls plugins."""
 
-    def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
+    def run_agent(self, plugin_id: PluginId, request: dict[str, Any]) -> ResultStream:
         """Starts a run. Its stream waits for a plugin that is starting; if that fails it raises PluginUnavailable."""
         ...
 
-    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+    async def call(self, plugin_id: PluginId, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
         """Calls one of PLUGIN_ACTIONS that has a single answer; the caller validates its fields.
 
         `timeout` seconds include the wait for a plugin that is starting. Raises PluginUnavailable if nothing was sent,
@@ -77,7 +79,7 @@ class PluginCaller(Protocol):
         """
         ...
 
-    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
+    async def stream(self, plugin_id: PluginId, action: str, data: dict[str, Any]) -> ResultStream:
         """Calls one of PLUGIN_ACTIONS that answers in parts; it does not count towards the limit of runs.
 
         The stream must be read to its end or aborted. Waits for the plugin as `call` does.
@@ -100,14 +102,21 @@ class SendRefused(Exception):
     """Raised when the surface definitely did not accept the row."""
 
     def __init__(
-        self, reason: str, retry_after: float | None = None, permanent: bool = False, tried: bool = True
+        self,
+        reason: str,
+        retry_after: float | None = None,
+        permanent: bool = False,
+        attempted: bool = True,
+        handle_rejected: bool = False,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.retry_after = retry_after
         self.permanent = permanent
-        self.attempted = tried
+        self.attempted = attempted
         """False if there was no connection over which it could be sent."""
+        self.handle_rejected = handle_rejected
+        """True if the platform accepts no reply under the row's reply handle any more."""
 
     @property
     def is_offline(self) -> bool:
@@ -127,11 +136,11 @@ class SendUncertain(Exception):
 class Surface(Protocol):
     """Shows the replies of one source: a platform, the web chat or the HTTP interface."""
 
-    def is_idempotent(self, outgoing: OutboxRow) -> bool:
+    def is_idempotent(self, row: OutboxRow) -> bool:
         """Returns whether sending the same row twice shows it once."""
         ...
 
-    def serialization_key(self, outgoing: OutboxRow) -> str:
+    def serialization_key(self, row: OutboxRow) -> str:
         """Returns a key; rows with the same key are sent one at a time where possible.
 
         A crash leaves the state of every row that was being sent uncertain, so this keeps their number small. Empty for
@@ -139,18 +148,18 @@ class Surface(Protocol):
         """
         ...
 
-    async def wait_until_sendable(self, outgoing: OutboxRow) -> None:
+    async def wait_until_sendable(self, row: OutboxRow) -> None:
         """Waits, without a time limit, until there is a connection over which the row can be sent."""
         ...
 
-    async def acquire(self, outgoing: OutboxRow) -> None:
+    async def acquire(self, row: OutboxRow) -> None:
         """Waits a short time until rate limits permit the row. Raises SendRefused if that would take too long."""
         ...
 
-    async def send(self, outgoing: OutboxRow) -> SendReceipt:
+    async def send(self, row: OutboxRow) -> SendReceipt:
         """Sends the row. SendRefused means that it was definitely not accepted; any other error leaves that open."""
         ...
 
-    async def find_sent(self, outgoing: OutboxRow) -> SendReceipt | None:
+    async def find_sent(self, row: OutboxRow) -> SendReceipt | None:
         """Asks the platform whether the row was sent, at least in part. Returns None if it can't be found out."""
         ...

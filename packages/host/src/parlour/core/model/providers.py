@@ -23,6 +23,8 @@ from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
 from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.values import dataclass
 
+from .ids import NO_AGENT, NO_BOT, NO_CONVERSATION, NO_RUN, AgentId, BotId, ConversationId, ModelId, PluginId, RunId
+
 POSSIBLY_CHARGED_CODES = ("provider_timeout", "stream_cut", "answer_malformed", "answer_too_large")
 """Error codes after which the provider may have completed, and charged for, the whole call."""
 
@@ -41,13 +43,13 @@ class ProviderFailed(Exception):
 class CallContext:
     """Identifies on whose behalf a resource is called: plugin, run, agent, conversation and sender."""
 
-    plugin_id: str
-    run_id: str = ""
-    agent_id: str = ""
-    conversation_id: str = ""
+    plugin_id: PluginId
+    run_id: RunId = NO_RUN
+    agent_id: AgentId = NO_AGENT
+    conversation_id: ConversationId = NO_CONVERSATION
     actor_type: str = ""
     actor_id: str = ""
-    bot_id: str = ""
+    bot_id: BotId = NO_BOT
 
 
 class Models(Protocol):
@@ -55,7 +57,7 @@ class Models(Protocol):
 
     def resources(self) -> Sequence[ModelResource]: ...
 
-    def parameters(self, model_id: str) -> Mapping[str, Any]:
+    def parameters(self, model_id: ModelId) -> Mapping[str, Any]:
         """Returns the parameters that are configured for every request to this model."""
         ...
 
@@ -63,19 +65,19 @@ class Models(Protocol):
         """Returns the largest usage and cost that the call can have."""
         ...
 
-    def identity(self, model_id: str) -> dict[str, str]:
+    def identity(self, model_id: ModelId) -> dict[str, str]:
         """Returns the service's own name of the model and the kind of its provider, as far as they are known."""
         ...
 
-    async def invoke(self, asking: CallContext, request: InvokeModel) -> ModelAnswer: ...
+    async def invoke(self, context: CallContext, request: InvokeModel) -> ModelAnswer: ...
 
-    def stream(self, asking: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+    def stream(self, context: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
         """Streams the answer. The caller closes the generator if it stops reading early, which frees the connection."""
         ...
 
-    async def rerank(self, asking: CallContext, request: Rerank) -> RerankAnswer: ...
+    async def rerank(self, context: CallContext, request: Rerank) -> RerankAnswer: ...
 
-    async def embed(self, asking: CallContext, request: Embed) -> EmbedAnswer: ...
+    async def embed(self, context: CallContext, request: Embed) -> EmbedAnswer: ...
 
 
 class Tools(Protocol):
@@ -87,7 +89,7 @@ class Tools(Protocol):
 
     async def detail(self, tool_name: str) -> ToolDetail: ...
 
-    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome: ...
+    async def call(self, context: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome: ...
 
 
 class Knowledge(Protocol):
@@ -121,9 +123,9 @@ class Platforms(Protocol):
 
     def bots(self) -> Sequence[BotSummary]: ...
 
-    def capabilities(self, bot_id: str) -> BotCapabilities | None: ...
+    def capabilities(self, bot_id: BotId) -> BotCapabilities | None: ...
 
-    async def call(self, asking: CallContext, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
+    async def call(self, context: CallContext, bot_id: BotId, api: str, arguments: dict[str, Any]) -> Any:
         """Calls one method of the platform API; `arguments` are its request without the fields of the call itself."""
         ...
 
@@ -137,61 +139,61 @@ class EmptyProvider:
     def bots(self) -> Sequence[BotSummary]:
         return ()
 
-    def capabilities(self, bot_id: str) -> BotCapabilities | None:
+    def capabilities(self, bot_id: BotId) -> BotCapabilities | None:
         return None
 
     def read_only(self, tool_name: str) -> bool:
         return False
 
-    def parameters(self, model_id: str) -> Mapping[str, Any]:
+    def parameters(self, model_id: ModelId) -> Mapping[str, Any]:
         return {}
 
     def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
         return Usage()
 
-    def identity(self, model_id: str) -> dict[str, str]:
+    def identity(self, model_id: ModelId) -> dict[str, str]:
         return {}
 
-    async def invoke(self, asking: CallContext, request: InvokeModel) -> ModelAnswer:
-        raise _absent("model", request.model_id)
+    async def invoke(self, context: CallContext, request: InvokeModel) -> ModelAnswer:
+        raise _not_found("model", request.model_id)
 
-    def stream(self, asking: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
-        raise _absent("model", request.model_id)
+    def stream(self, context: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+        raise _not_found("model", request.model_id)
 
-    async def rerank(self, asking: CallContext, request: Rerank) -> RerankAnswer:
-        raise _absent("model", request.model_id)
+    async def rerank(self, context: CallContext, request: Rerank) -> RerankAnswer:
+        raise _not_found("model", request.model_id)
 
-    async def embed(self, asking: CallContext, request: Embed) -> EmbedAnswer:
-        raise _absent("model", request.model_id)
+    async def embed(self, context: CallContext, request: Embed) -> EmbedAnswer:
+        raise _not_found("model", request.model_id)
 
     async def detail(self, tool_name: str) -> ToolDetail:
-        raise _absent("tool", tool_name)
+        raise _not_found("tool", tool_name)
 
     async def activate(self, skill_name: str) -> ActiveSkill:
-        raise _absent("skill", skill_name)
+        raise _not_found("skill", skill_name)
 
     async def retrieve(self, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None) -> Sequence[Any]:
-        raise _absent("knowledge base", kb_id)
+        raise _not_found("knowledge base", kb_id)
 
     async def read(self, file_key: str, offset: int, length: int) -> FileChunk:
-        raise _absent("file", file_key)
+        raise _not_found("file", file_key)
 
 
 class EmptyTools(EmptyProvider):
     """Provider without tools."""
 
-    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
-        raise _absent("tool", tool_name)
+    async def call(self, context: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+        raise _not_found("tool", tool_name)
 
 
 class EmptyPlatforms(EmptyProvider):
     """Provider without bots."""
 
-    async def call(self, asking: CallContext, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
-        raise _absent("bot", bot_id)
+    async def call(self, context: CallContext, bot_id: BotId, api: str, arguments: dict[str, Any]) -> Any:
+        raise _not_found("bot", bot_id)
 
 
-def _absent(kind: str, name: str) -> ProviderFailed:
+def _not_found(kind: str, name: str) -> ProviderFailed:
     return ProviderFailed("not_found", f"there is no {kind} '{name}'")
 
 

@@ -28,6 +28,7 @@ ENGLISH = {
     "unaddressed": "the bot is not addressed",
     "untaken": "it does not take {event_type}",
     "listened": "plugins listen to it",
+    "unknown_handler": "handler type {handler_type} is unknown to this version",
 }
 
 
@@ -41,6 +42,6 @@ class Reason(str):
 
 def make_reason(code: str, **values: Any) -> Reason:
     """Builds the reason of a code."""
-    made = Reason(ENGLISH[code].format_map(values))
-    made.code, made.values = code, values
-    return made
+    reason = Reason(ENGLISH[code].format_map(values))
+    reason.code, reason.values = code, values
+    return reason

@@ -45,10 +45,10 @@ class RegexMatcher:
     def mismatch(self, pattern: str, event: EventEnvelope) -> Reason | None:
         """Returns the reason why the event's text does not match; None if it does."""
         text = event.text[:MAX_TEXT_CHARACTERS]
-        tried = self._budget_of((event.bot_id, event.event_id, hash(text)))
-        if pattern not in tried.found:
-            tried.found[pattern] = tried.search(pattern, text)
-        return tried.found[pattern]
+        event_budget = self._budget_of((event.bot_id, event.event_id, hash(text)))
+        if pattern not in event_budget.results:
+            event_budget.results[pattern] = event_budget.search(pattern, text)
+        return event_budget.results[pattern]
 
     def _budget_of(self, key: "tuple[str, str, int]") -> "_EventBudget":
         if key in self._budgets:
@@ -63,25 +63,25 @@ class RegexMatcher:
 class _EventBudget:
     """Cached results of one text, and the rest of its time budget."""
 
-    __slots__ = ("found", "left")
+    __slots__ = ("remaining_seconds", "results")
 
     def __init__(self) -> None:
-        self.found: dict[str, Reason | None] = {}
-        self.left = EVENT_BUDGET_SECONDS
+        self.results: dict[str, Reason | None] = {}
+        self.remaining_seconds = EVENT_BUDGET_SECONDS
 
     def search(self, pattern: str, text: str) -> Reason | None:
         """Searches with at most half of the remaining budget, so that a slow expression leaves time for others."""
-        expression, seconds = compile_pattern(pattern), self.left / 2
+        expression, seconds = compile_pattern(pattern), self.remaining_seconds / 2
         if seconds < MIN_SEARCH_SECONDS:
             return make_reason("spent_regex", seconds=f"{EVENT_BUDGET_SECONDS:g}")
-        begun = thread_time()
+        started_at = thread_time()
         try:
-            found = expression.search(text, timeout=seconds)
+            match = expression.search(text, timeout=seconds)
         except TimeoutError:
             return make_reason("slow_regex", seconds=f"{seconds:g}")
         finally:
-            self.left -= thread_time() - begun
-        return None if found else make_reason("text_regex")
+            self.remaining_seconds -= thread_time() - started_at
+        return None if match else make_reason("text_regex")
 
 
 def pattern_problem(pattern: str) -> str:
@@ -128,5 +128,5 @@ def compile_pattern(pattern: str) -> Pattern:
     """
     import regex
 
-    found: Pattern = regex.compile(pattern)
-    return found
+    compiled: Pattern = regex.compile(pattern)
+    return compiled

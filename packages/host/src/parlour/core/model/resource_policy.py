@@ -88,12 +88,12 @@ class ResourcePolicy:
 
     @classmethod
     def decode(cls, values: Mapping[str, Any]) -> "ResourcePolicy":
-        given: dict[str, Any] = {name: _names(values[name]) for name in _NAMED if name in values}
+        fields: dict[str, Any] = {name: _names(values[name]) for name in _NAMED if name in values}
         if "storage" in values:
-            given["storage"] = tuple(values["storage"])
+            fields["storage"] = tuple(values["storage"])
         if "cross_conversation_history" in values:
-            given["cross_conversation_history"] = bool(values["cross_conversation_history"])
-        return cls(**given, rules=tuple(_rule(rule) for rule in values.get("rules", ())))
+            fields["cross_conversation_history"] = bool(values["cross_conversation_history"])
+        return cls(**fields, rules=tuple(_rule(rule) for rule in values.get("rules", ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +130,9 @@ def _names(value: Any) -> Names:
 
 
 def _rule(values: Mapping[str, Any]) -> Rule:
-    when = values.get("when", {})
-    users, groups, roles = (tuple(when.get(part, ())) for part in ("users", "groups", "roles"))
-    sender = SenderCondition(users, groups, roles, when.get("chat_type", ""))
+    sender_values = values.get("when", {})
+    users, groups, roles = (tuple(sender_values.get(part, ())) for part in ("users", "groups", "roles"))
+    sender = SenderCondition(users, groups, roles, sender_values.get("chat_type", ""))
     return Rule(
         sender,
         {kind: _names(names) for kind, names in values.get("allow", {}).items()},

@@ -6,14 +6,16 @@ from typing import Any
 
 from parlour_sdk.values import dataclass
 
+from .ids import NO_RUNNER, PluginId, RunnerId
+
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """Options of a run that a plugin created."""
 
-    plugin_id: str
+    plugin_id: PluginId
     """The plugin that created the run."""
-    runner_id: str = ""
+    runner_id: RunnerId = NO_RUNNER
     """Runner to use instead of an agent."""
     config: Mapping[str, Any] | None = None
     """Configuration that replaces the agent's own."""

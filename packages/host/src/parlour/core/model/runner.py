@@ -7,13 +7,15 @@ from parlour_sdk.protocol.host_actions import Permission
 from parlour_sdk.protocol.manifest import AgentRunnerManifest
 from parlour_sdk.protocol.rules.permissions import literals
 
+from .ids import PluginId, RunnerId
+
 
 @dataclass(frozen=True)
 class RunnerDescriptor:
     """A runner with its plugin, version and manifest."""
 
-    runner_id: str
-    plugin_id: str
+    runner_id: RunnerId
+    plugin_id: PluginId
     plugin_version: str
     manifest: AgentRunnerManifest
 

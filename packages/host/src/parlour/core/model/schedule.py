@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 
 from parlour_sdk.values import dataclass
 
+from .ids import NO_AGENT, NO_BOT, AgentId, BotId, ScheduleId
+
 MissedPolicy = Literal["skip", "once"]
 MIN_INTERVAL_SECONDS = 10
 """Smallest accepted interval in seconds."""
@@ -27,13 +29,13 @@ class InvalidSchedule(Exception):
 class Schedule:
     """Creates events at the times given by either `cron` (five fields, in its time zone) or `interval_seconds`."""
 
-    schedule_id: str
+    schedule_id: ScheduleId
     name: str
     cron: str = ""
     interval_seconds: int = 0
     timezone: str = "UTC"
-    agent_id: str = ""
-    bot_id: str = ""
+    agent_id: AgentId = NO_AGENT
+    bot_id: BotId = NO_BOT
     text: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     missed: MissedPolicy = "skip"
@@ -52,10 +54,10 @@ class Schedule:
 
         zone = ZoneInfo(self.timezone)
         begin = datetime.fromtimestamp(moment / 1000, zone)
-        for due in CronSim(self.cron, begin):
-            found = int(due.astimezone(UTC).timestamp() * 1000)
-            if found > moment:
-                return found
+        for occurrence in CronSim(self.cron, begin):
+            due_at = int(occurrence.astimezone(UTC).timestamp() * 1000)
+            if due_at > moment:
+                return due_at
         raise InvalidSchedule("cron", "it is never due")
 
     def to_dict(self) -> dict[str, Any]:

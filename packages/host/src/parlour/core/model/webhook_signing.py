@@ -10,8 +10,8 @@ PREFIX = "whsec_"
 
 def signature_headers(secret: str, message_id: str, seconds: int, body: bytes) -> dict[str, str]:
     """Returns the headers of one attempt. The id is the same for all attempts; the time is that of the attempt."""
-    named = {"webhook-id": message_id, "webhook-timestamp": str(seconds)}
-    return {**named, "webhook-signature": signature(secret, message_id, seconds, body)} if secret else named
+    headers = {"webhook-id": message_id, "webhook-timestamp": str(seconds)}
+    return {**headers, "webhook-signature": signature(secret, message_id, seconds, body)} if secret else headers
 
 
 def signature(secret: str, message_id: str, seconds: int, body: bytes) -> str:

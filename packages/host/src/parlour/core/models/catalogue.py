@@ -55,28 +55,28 @@ class ModelCatalogue(Protocol):
     def get(self, kind: str) -> ModelServiceKind | None: ...
 
 
-def apply_catalogue_defaults(model: Model, kind: ModelServiceKind, abilities_said: bool) -> Model:
+def apply_catalogue_defaults(model: Model, kind: ModelServiceKind, has_abilities: bool) -> Model:
     """Fills in what the configuration of a model leaves out, from what the catalogue knows of a model of this name."""
-    known = kind.find_model(model.name) or CatalogueModel(model.name)
+    catalogue_model = kind.find_model(model.name) or CatalogueModel(model.name)
     free = Prices() if kind.free else None
     return replace(
         model,
-        context_window=model.context_window or known.context_window,
-        max_output_tokens=model.max_output_tokens or known.max_output_tokens,
-        abilities=model.abilities if abilities_said else known.abilities,
-        prices=model.prices or known.prices or free,
+        context_window=model.context_window or catalogue_model.context_window,
+        max_output_tokens=model.max_output_tokens or catalogue_model.max_output_tokens,
+        abilities=model.abilities if has_abilities else catalogue_model.abilities,
+        prices=model.prices or catalogue_model.prices or free,
     )
 
 
-def common_currency(book: ModelRepository, catalogue: ModelCatalogue) -> str:
+def common_currency(repository: ModelRepository, catalogue: ModelCatalogue) -> str:
     """Returns the code that all providers with priced models share; empty if they differ or none has prices."""
     kinds = [
         catalogue.get(provider.kind)
-        for provider in book.providers()
-        if any(_costs(model.prices) for model in book.models(provider.provider_id))
+        for provider in repository.providers()
+        if any(_costs(model.prices) for model in repository.models(provider.provider_id))
     ]
-    found = {kind.currency for kind in kinds if kind is not None}
-    return found.pop() if len(found) == 1 else ""
+    currencies = {kind.currency for kind in kinds if kind is not None}
+    return currencies.pop() if len(currencies) == 1 else ""
 
 
 def _costs(prices: Prices | None) -> bool:

@@ -20,14 +20,14 @@ class Days:
     def set_time_zone(self, time_zone: str) -> None:
         """Changes the time zone."""
         self.time_zone = time_zone
-        self._found: ZoneInfo | None = None
+        self._zone_info: ZoneInfo | None = None
 
     @property
     def _zone(self) -> ZoneInfo:
         """The time zone's data, loaded on first use."""
-        if self._found is None:
-            self._found = ZoneInfo(self.time_zone)
-        return self._found
+        if self._zone_info is None:
+            self._zone_info = ZoneInfo(self.time_zone)
+        return self._zone_info
 
     def current_period(self, period: Period) -> str:
         """Returns the current period of a budget: today's ISO date, or `ALWAYS`."""

@@ -29,6 +29,7 @@ from parlour.core.journal import (
     where,
 )
 from parlour.core.model.budget import Budget
+from parlour.core.model.ids import ModelId, RunId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.store.tables import BUDGET_USES, RESERVATIONS
@@ -88,94 +89,101 @@ class Reservations:
             await self._journal.commit(Unit("budget.take_up", (Delete(RESERVATIONS, (), expect=ANY),)))
 
     async def reserve(
-        self, applying: MatchingBudgets, asking: CallContext, model_id: str, worst: Usage, shortened: ShortenAnswer
+        self,
+        budgets: MatchingBudgets,
+        context: CallContext,
+        model_id: ModelId,
+        max_usage: Usage,
+        shorten_answer: ShortenAnswer,
     ) -> Reservation:
         """Reserves the worst case of a call in all budgets that apply.
 
-        If it does not fit, `shortened` returns what a shorter answer needs. Raises ProviderFailed if a budget does not
-        allow the call, after the refusal was written to the audit.
+        If it does not fit, `shorten_answer` returns what a shorter answer needs. Raises ProviderFailed if a budget does
+        not allow the call, after the refusal was written to the audit.
         """
         tries = 0
         while True:
             tries += 1
             try:
-                return await self._try_reserve(applying, asking, model_id, worst)
-            except _Exceeded as exceeded:
-                left = await self._remaining(exceeded.budget, exceeded.use)
-                shorter = shortened(left) if tries < MAX_RESERVE_ATTEMPTS else None
-                if shorter is None or _tokens(shorter) >= _tokens(worst):
+                return await self._try_reserve(budgets, context, model_id, max_usage)
+            except _Exceeded as error:
+                remaining = await self._remaining(error.budget, error.use)
+                shorter_usage = shorten_answer(remaining) if tries < MAX_RESERVE_ATTEMPTS else None
+                if shorter_usage is None or _tokens(shorter_usage) >= _tokens(max_usage):
                     raise await self._refuse(
-                        asking, model_id, _exceeded_message(exceeded.budget, left, worst)
-                    ) from exceeded
-                worst = shorter
+                        context, model_id, _exceeded_message(error.budget, remaining, max_usage)
+                    ) from error
+                max_usage = shorter_usage
 
     async def _try_reserve(
-        self, applying: MatchingBudgets, asking: CallContext, model_id: str, worst: Usage
+        self, budgets: MatchingBudgets, context: CallContext, model_id: ModelId, max_usage: Usage
     ) -> Reservation:
         now = self._clock.now()
-        limited = next((budget for budget, _ in applying if budget.cost_micros), None)
-        if limited is not None and worst.cost_micros is None:
-            raise await self._refuse(asking, model_id, _unpriced(limited))
-        uses = tuple(
-            (budget.budget_id, subject, self._days.current_period(budget.period)) for budget, subject in applying
+        money_budget = next((budget for budget, _ in budgets if budget.cost_micros), None)
+        if money_budget is not None and max_usage.cost_micros is None:
+            raise await self._refuse(context, model_id, _unpriced(money_budget))
+        use_keys = tuple(
+            (budget.budget_id, subject, self._days.current_period(budget.period)) for budget, subject in budgets
         )
         statements: list[Statement] = []
-        for (budget, _), use in zip(applying, uses, strict=True):
-            statements += [_create_use(use, now), _increase_use(budget, use, worst, now)]
-        reservation = Reservation(self._ids.new(), uses, worst)
-        statements.append(_row(reservation, asking.run_id, model_id, now))
+        for (budget, _), use_key in zip(budgets, use_keys, strict=True):
+            statements += [_create_use(use_key, now), _increase_use(budget, use_key, max_usage, now)]
+        reservation = Reservation(self._ids.new(), use_keys, max_usage)
+        statements.append(_row(reservation, context.run_id, model_id, now))
         try:
             await self._journal.commit(Unit("budget.reserve", tuple(statements)))
-        except GuardFailed as failed:
-            at = failed.statement // 2
-            raise _Exceeded(applying[at][0], uses[at]) from failed
+        except GuardFailed as failure:
+            position = failure.statement // 2
+            raise _Exceeded(budgets[position][0], use_keys[position]) from failure
         return reservation
 
-    async def settle(self, reservation: Reservation, used: Usage) -> None:
+    async def settle(self, reservation: Reservation, usage: Usage) -> None:
         """Replaces the reserved worst case by the real usage. If the database fails, the worst case stays counted."""
-        now, worst = self._clock.now(), reservation.worst
+        now, reserved_usage = self._clock.now(), reservation.worst
         values: dict[str, int | Increment] = {
-            "tokens": Increment(_tokens(used) - _tokens(worst)),
-            "cost_micros": Increment((used.cost_micros or 0) - (worst.cost_micros or 0)),
+            "tokens": Increment(_tokens(usage) - _tokens(reserved_usage)),
+            "cost_micros": Increment((usage.cost_micros or 0) - (reserved_usage.cost_micros or 0)),
             "updated_at": now,
         }
-        lowered = [Update(BUDGET_USES, values, _use_conditions(use), expect=ANY) for use in reservation.uses]
-        closed = Delete(RESERVATIONS, where(reservation_id=reservation.reservation_id))
+        corrections = [
+            Update(BUDGET_USES, values, _use_conditions(use_key), expect=ANY) for use_key in reservation.uses
+        ]
+        deletion = Delete(RESERVATIONS, where(reservation_id=reservation.reservation_id))
         try:
-            await self._journal.commit(Unit("budget.settle", (closed, *lowered)))
+            await self._journal.commit(Unit("budget.settle", (deletion, *corrections)))
         except (StorageFailed, GuardFailed) as failure:
             logger.error("a budget reservation could not be settled and stays at its worst case: %s", failure)
 
-    async def _remaining(self, budget: Budget, use: BudgetUseKey) -> RemainingBudget:
-        rows = await self._journal.read(Select(BUDGET_USES, _use_conditions(use), limit=1, point_read=True))
-        used = rows[0] if rows else {"tokens": 0, "cost_micros": 0}
+    async def _remaining(self, budget: Budget, use_key: BudgetUseKey) -> RemainingBudget:
+        rows = await self._journal.read(Select(BUDGET_USES, _use_conditions(use_key), limit=1, point_read=True))
+        use_row = rows[0] if rows else {"tokens": 0, "cost_micros": 0}
         return RemainingBudget(
-            max(0, budget.tokens - used["tokens"]) if budget.tokens else None,
-            max(0, budget.cost_micros - used["cost_micros"]) if budget.cost_micros else None,
+            max(0, budget.tokens - use_row["tokens"]) if budget.tokens else None,
+            max(0, budget.cost_micros - use_row["cost_micros"]) if budget.cost_micros else None,
         )
 
-    async def _refuse(self, asking: CallContext, model_id: str, sentence: str) -> ProviderFailed:
-        entry = audit.budget_refusal_entry(asking, model_id, sentence, self._clock.now())
+    async def _refuse(self, context: CallContext, model_id: ModelId, message: str) -> ProviderFailed:
+        entry = audit.budget_refusal_entry(context, model_id, message, self._clock.now())
         await self._journal.commit(Unit("budget.refuse", (entry,)))
-        return ProviderFailed("budget_exceeded", sentence)
+        return ProviderFailed("budget_exceeded", message)
 
 
-def _create_use(use: BudgetUseKey, now: int) -> Insert:
-    budget_id, subject, period = use
+def _create_use(use_key: BudgetUseKey, now: int) -> Insert:
+    budget_id, subject, period = use_key
     row: dict[str, str | int] = {"budget_id": budget_id, "subject": subject, "period": period}
     return Insert(BUDGET_USES, {**row, "tokens": 0, "cost_micros": 0, "updated_at": now}, conflict="ignore")
 
 
-def _increase_use(budget: Budget, use: BudgetUseKey, worst: Usage, now: int) -> Update:
+def _increase_use(budget: Budget, use_key: BudgetUseKey, max_usage: Usage, now: int) -> Update:
     """Returns the statement that adds the worst case to a use; its guard is the budget's limit."""
-    tokens, cost = _tokens(worst), worst.cost_micros or 0
+    tokens, cost = _tokens(max_usage), max_usage.cost_micros or 0
     limits = where(tokens=at_most(budget.tokens - tokens)) if budget.tokens else ()
     limits += where(cost_micros=at_most(budget.cost_micros - cost)) if budget.cost_micros else ()
-    raised = {"tokens": Increment(tokens), "cost_micros": Increment(cost)}
-    return Update(BUDGET_USES, {**raised, "updated_at": now}, _use_conditions(use) + limits)
+    increments = {"tokens": Increment(tokens), "cost_micros": Increment(cost)}
+    return Update(BUDGET_USES, {**increments, "updated_at": now}, _use_conditions(use_key) + limits)
 
 
-def _row(reservation: Reservation, run_id: str, model_id: str, now: int) -> Insert:
+def _row(reservation: Reservation, run_id: RunId, model_id: ModelId, now: int) -> Insert:
     row: dict[str, str | int] = {
         "reservation_id": reservation.reservation_id,
         "run_id": run_id,
@@ -188,8 +196,8 @@ def _row(reservation: Reservation, run_id: str, model_id: str, now: int) -> Inse
     return Insert(RESERVATIONS, {**row})
 
 
-def _use_conditions(use: BudgetUseKey) -> tuple[Condition, ...]:
-    budget_id, subject, period = use
+def _use_conditions(use_key: BudgetUseKey) -> tuple[Condition, ...]:
+    budget_id, subject, period = use_key
     return where(budget_id=budget_id, subject=subject, period=period)
 
 
@@ -197,22 +205,22 @@ def _tokens(usage: Usage) -> int:
     return usage.prompt_tokens + usage.completion_tokens
 
 
-def _exceeded_message(budget: Budget, left: RemainingBudget, worst: Usage) -> str:
+def _exceeded_message(budget: Budget, remaining: RemainingBudget, max_usage: Usage) -> str:
     """Describes what is left of the budget and what the call would have needed."""
-    whose = {"sender": "this sender", "conversation": "this conversation", "agent": "this agent", "workspace": "all"}
-    named = f"the budget '{budget.name}' for {whose[budget.scope]}"
-    when = " today" if budget.period == "day" else ""
-    if left.tokens is not None and _tokens(worst) > left.tokens:
-        rest = f"{left.tokens} of {budget.tokens} tokens left{when}"
-        return f"{named} has {rest}, and this call may take {_tokens(worst)}"
-    needed = _money(worst.cost_micros or 0)
-    rest = f"{_money(left.cost_micros or 0)} of {_money(budget.cost_micros)} left{when}"
-    return f"{named} has {rest}, and this call may cost {needed}"
+    subjects = {"sender": "this sender", "conversation": "this conversation", "agent": "this agent", "workspace": "all"}
+    budget_text = f"the budget '{budget.name}' for {subjects[budget.scope]}"
+    period_text = " today" if budget.period == "day" else ""
+    if remaining.tokens is not None and _tokens(max_usage) > remaining.tokens:
+        remaining_text = f"{remaining.tokens} of {budget.tokens} tokens left{period_text}"
+        return f"{budget_text} has {remaining_text}, and this call may take {_tokens(max_usage)}"
+    needed_money = _money(max_usage.cost_micros or 0)
+    remaining_text = f"{_money(remaining.cost_micros or 0)} of {_money(budget.cost_micros)} left{period_text}"
+    return f"{budget_text} has {remaining_text}, and this call may cost {needed_money}"
 
 
 def _unpriced(budget: Budget) -> str:
-    whys = "and nobody knows what this model costs; give the model its prices, 0 if it is free"
-    return f"the budget '{budget.name}' limits money, {whys}"
+    reason = "and nobody knows what this model costs; give the model its prices, 0 if it is free"
+    return f"the budget '{budget.name}' limits money, {reason}"
 
 
 def _money(micros: int) -> str:
@@ -238,11 +246,11 @@ class BudgetUses:
     async def current_uses(self, budget: Budget) -> tuple[str, list[BudgetPeriodUse]]:
         """Returns the current period of a budget, and its use by the subjects that used most."""
         period = self._days.current_period(budget.period)
-        one = where(subject=budget.target) if budget.target else ()
+        subject_conditions = where(subject=budget.target) if budget.target else ()
         rows = await self._journal.read(
             Select(
                 BUDGET_USES,
-                where(budget_id=budget.budget_id, period=period) + one,
+                where(budget_id=budget.budget_id, period=period) + subject_conditions,
                 order=("tokens", "subject"),
                 direction="descending",
                 limit=MAX_LISTED_SUBJECTS,

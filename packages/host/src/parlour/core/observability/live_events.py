@@ -12,6 +12,7 @@ from parlour.core.store.tables import (
     BUDGETS,
     DEFAULT_AGENTS,
     EVENTS,
+    JOBS,
     MCP_SERVERS,
     META,
     MODEL_PROVIDERS,
@@ -23,7 +24,7 @@ from parlour.core.store.tables import (
     WEBHOOKS,
 )
 
-LiveEventKind = Literal["event", "run", "delivery", "approval", "denial", "configuration"]
+LiveEventKind = Literal["event", "run", "delivery", "approval", "job", "denial", "configuration"]
 
 _OF_EVENT = ("event_type", "source", "bot_id", "conversation_id", "input_summary", "created_at")
 _OF_NEW_RUN = ("agent_id", "bot_id", "conversation_id", "event_id", "runner_id", "rerun_of", "created_at")
@@ -31,6 +32,8 @@ _OF_RUN = ("status_reason", "error", "usage", "finished_at", "updated_at")
 _OF_NEW_DELIVERY = ("surface", "bot_id", "conversation_id", "run_id", "kind")
 _OF_NEW_APPROVAL = ("action", "words", "agent_id", "run_id", "conversation_id", "created_at", "expires_at")
 _OF_APPROVAL = ("decided_by", "reason", "decided_at")
+_OF_NEW_JOB = ("kind", "order_key", "created_at")
+_OF_JOB = ("attempts", "stage", "done", "total", "message", "error", "not_before", "finished_at")
 _OF_DENIAL = ("plugin_id", "action", "code")
 
 
@@ -42,7 +45,7 @@ class LiveEvent(NamedTuple):
 
     kind: LiveEventKind
     id: str
-    """Id of the event, run, outbox row, approval or configured object; of a denial, the run's id."""
+    """Id of the event, run, outbox row, approval, job or configured object; of a denial, the run's id."""
     state: str
     values: Mapping[str, Any]
     """Columns that the statement writes."""
@@ -59,9 +62,9 @@ def derive_live_events(unit: Unit) -> Iterator[LiveEvent]:
     """Yields the live events of a committed unit."""
     for statement in unit.statements:
         if statement.table in _READERS:
-            happening = _READERS[statement.table](statement)
-            if happening is not None:
-                yield happening
+            live_event = _READERS[statement.table](statement)
+            if live_event is not None:
+                yield live_event
 
 
 def _event(statement: Statement) -> LiveEvent | None:
@@ -77,7 +80,7 @@ def _run(statement: Statement) -> LiveEvent | None:
     status = str(statement.values["status"])
     if isinstance(statement, Insert):
         return LiveEvent("run", str(statement.values["run_id"]), status, statement.values, _OF_NEW_RUN)
-    run_id = _named(statement.where, "run_id")
+    run_id = _condition_value(statement.where, "run_id")
     return LiveEvent("run", run_id, status, statement.values, _OF_RUN) if run_id else None
 
 
@@ -87,7 +90,7 @@ def _delivery(statement: Statement) -> LiveEvent | None:
     state = str(statement.values["state"])
     if isinstance(statement, Insert):
         return LiveEvent("delivery", str(statement.values["outbox_id"]), state, statement.values, _OF_NEW_DELIVERY)
-    outbox_id = _named(statement.where, "outbox_id")
+    outbox_id = _condition_value(statement.where, "outbox_id")
     return LiveEvent("delivery", outbox_id, state, statement.values, ("reason",)) if outbox_id else None
 
 
@@ -97,8 +100,22 @@ def _approval(statement: Statement) -> LiveEvent | None:
     status = str(statement.values["status"])
     if isinstance(statement, Insert):
         return LiveEvent("approval", str(statement.values["approval_id"]), status, statement.values, _OF_NEW_APPROVAL)
-    approval_id = _named(statement.where, "approval_id")
+    approval_id = _condition_value(statement.where, "approval_id")
     return LiveEvent("approval", approval_id, status, statement.values, _OF_APPROVAL) if approval_id else None
+
+
+def _job(statement: Statement) -> LiveEvent | None:
+    """Returns the live event of a job that is queued, changes its state, makes progress or is done."""
+    if isinstance(statement, Insert):
+        return LiveEvent("job", str(statement.values["job_id"]), "pending", statement.values, _OF_NEW_JOB)
+    job_id = _condition_value(statement.where, "job_id")
+    if not job_id:
+        return None
+    if isinstance(statement, Delete):
+        return LiveEvent("job", job_id, "done", {})
+    if "state" not in statement.values and "stage" not in statement.values:
+        return None
+    return LiveEvent("job", job_id, str(statement.values.get("state", "running")), statement.values, _OF_JOB)
 
 
 def _settings(statement: Statement) -> LiveEvent | None:
@@ -116,16 +133,18 @@ def _audit(statement: Statement) -> LiveEvent | None:
     return LiveEvent("denial", str(statement.values["run_id"]), "denied", statement.values, _OF_DENIAL)
 
 
-def _configured(key: str) -> Callable[[Statement], LiveEvent]:
+def _configuration_reader(key: str) -> Callable[[Statement], LiveEvent]:
     def look(statement: Statement) -> LiveEvent:
-        found = str(statement.values[key]) if isinstance(statement, Insert) else _named(statement.where, key)
+        item_id = (
+            str(statement.values[key]) if isinstance(statement, Insert) else _condition_value(statement.where, key)
+        )
         state = "deleted" if isinstance(statement, Delete) else "changed"
-        return LiveEvent("configuration", found, state, {"what": statement.table.name}, ("what",))
+        return LiveEvent("configuration", item_id, state, {"what": statement.table.name}, ("what",))
 
     return look
 
 
-def _named(conditions: tuple[Condition, ...], column: str) -> str:
+def _condition_value(conditions: tuple[Condition, ...], column: str) -> str:
     for condition in conditions:
         if condition.column == column and condition.operator == "=":
             return str(condition.value)
@@ -137,16 +156,17 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     RUNS: _run,
     OUTBOX: _delivery,
     APPROVALS: _approval,
+    JOBS: _job,
     META: _settings,
     AUDIT: _audit,
-    AGENTS: _configured("agent_id"),
-    BOTS: _configured("bot_id"),
-    ROUTES: _configured("bot_id"),
-    DEFAULT_AGENTS: _configured("default_id"),
-    SCHEDULES: _configured("schedule_id"),
-    MODEL_PROVIDERS: _configured("provider_id"),
-    MODELS: _configured("model_id"),
-    MCP_SERVERS: _configured("server_id"),
-    BUDGETS: _configured("budget_id"),
-    WEBHOOKS: _configured("webhook_id"),
+    AGENTS: _configuration_reader("agent_id"),
+    BOTS: _configuration_reader("bot_id"),
+    ROUTES: _configuration_reader("bot_id"),
+    DEFAULT_AGENTS: _configuration_reader("default_id"),
+    SCHEDULES: _configuration_reader("schedule_id"),
+    MODEL_PROVIDERS: _configuration_reader("provider_id"),
+    MODELS: _configuration_reader("model_id"),
+    MCP_SERVERS: _configuration_reader("server_id"),
+    BUDGETS: _configuration_reader("budget_id"),
+    WEBHOOKS: _configuration_reader("webhook_id"),
 }

@@ -48,20 +48,20 @@ class LiveSubscriber:
 
     def __init__(self, missed: Iterable[Frame]) -> None:
         self._frames: deque[Frame] = deque(missed)
-        self._arrived = asyncio.Event()
-        self._arrived.set()
+        self._has_frames = asyncio.Event()
+        self._has_frames.set()
 
     def put(self, frame: Frame) -> None:
         if len(self._frames) >= MAX_QUEUED_FRAMES:
             self._frames.clear()
             frame = {"type": "missed", "seq": frame["seq"]}
         self._frames.append(frame)
-        self._arrived.set()
+        self._has_frames.set()
 
     async def receive(self) -> list[Frame]:
         """Waits for frames and returns all that are queued, possibly none."""
-        await self._arrived.wait()
-        self._arrived.clear()
+        await self._has_frames.wait()
+        self._has_frames.clear()
         frames = list(self._frames)
         self._frames.clear()
         return frames
@@ -101,15 +101,15 @@ class LiveFeed:
             self._frames_since = self._next_seq()
             self._published_states = {}
         self._publish_states()
-        watcher = LiveSubscriber(
-            [self._with_last_seq({"type": "connected"}), *self._missed(after), *self._current_states()]
+        subscriber = LiveSubscriber(
+            [self._with_last_seq({"type": "connected"}), *self._missed_frames(after), *self._current_states()]
         )
-        self._subscribers.add(watcher)
+        self._subscribers.add(subscriber)
         self._has_subscribers.set()
         try:
-            yield watcher
+            yield subscriber
         finally:
-            self._subscribers.discard(watcher)
+            self._subscribers.discard(subscriber)
             if not self._subscribers:
                 self._has_subscribers.clear()
                 self._keep_frames_until = self._clock.now() + RECONNECT_WINDOW_MILLISECONDS
@@ -118,14 +118,16 @@ class LiveFeed:
         """Publishes the live events of a committed unit. It is an observer of the journal."""
         if not self._keeps_frames():
             return
-        for happening in derive_live_events(unit):
-            facts = {name: value for name, value in happening.public_values.items() if isinstance(value, str | int)}
-            self._publish({**facts, "type": happening.kind, "id": happening.id, "state": happening.state})
+        for live_event in derive_live_events(unit):
+            public_values = {
+                name: value for name, value in live_event.public_values.items() if isinstance(value, str | int)
+            }
+            self._publish({**public_values, "type": live_event.kind, "id": live_event.id, "state": live_event.state})
 
     def _keeps_frames(self) -> bool:
         return bool(self._subscribers) or (self._keep_frames_until > 0 and self._clock.now() < self._keep_frames_until)
 
-    def _missed(self, after: int | None) -> list[Frame]:
+    def _missed_frames(self, after: int | None) -> list[Frame]:
         if after is None:
             return []
         oldest = self._frames[0]["seq"] - 1 if len(self._frames) == MAX_KEPT_FRAMES else self._frames_since
@@ -139,20 +141,20 @@ class LiveFeed:
     def _publish_states(self) -> None:
         """Publishes the states that have changed since the last call."""
         now = {(state.kind, state.id): state for state in self._states()}
-        gone = [state._replace(state="gone") for key, state in self._published_states.items() if key not in now]
-        for state in [*gone, *(state for key, state in now.items() if self._published_states.get(key) != state)]:
+        removed = [state._replace(state="gone") for key, state in self._published_states.items() if key not in now]
+        for state in [*removed, *(state for key, state in now.items() if self._published_states.get(key) != state)]:
             self._publish(state.frame())
         self._published_states = now
 
-    def _publish(self, told: Mapping[str, Any]) -> None:
-        frame = {**told, "seq": self._next_seq()}
+    def _publish(self, fields: Mapping[str, Any]) -> None:
+        frame = {**fields, "seq": self._next_seq()}
         self._frames.append(frame)
-        for watcher in self._subscribers:
-            watcher.put(frame)
+        for subscriber in self._subscribers:
+            subscriber.put(frame)
 
-    def _with_last_seq(self, told: Frame) -> Frame:
+    def _with_last_seq(self, frame: Frame) -> Frame:
         """Adds the number of the last published frame, for a frame that is sent to one subscriber only."""
-        return {**told, "seq": self._seq}
+        return {**frame, "seq": self._seq}
 
     def _next_seq(self) -> int:
         """Returns the next frame number. Numbers keep growing after a restart, so that older ones are recognized."""

@@ -62,23 +62,23 @@ class Metrics:
 
     def on_commit(self, unit: Unit) -> None:
         """Counts the live events of a committed unit. It is an observer of the journal."""
-        for happening in derive_live_events(unit):
-            self._count(happening)
+        for live_event in derive_live_events(unit):
+            self._count(live_event)
 
     def count(self, name: str, *labels: tuple[str, str]) -> None:
         """Adds one to a counter for something that no unit of the journal reports."""
         self._add(name, *labels)
 
-    def _count(self, happening: LiveEvent) -> None:
-        match happening.kind:
+    def _count(self, live_event: LiveEvent) -> None:
+        match live_event.kind:
             case "event":
-                self._add("parlour_events_total", ("type", str(happening.values["event_type"])))
+                self._add("parlour_events_total", ("type", str(live_event.values["event_type"])))
             case "run":
-                self._run(happening)
-            case "delivery" if happening.state in ("sent", "failed", "expired"):
-                self._add("parlour_deliveries_total", ("state", happening.state))
+                self._run(live_event)
+            case "delivery" if live_event.state in ("sent", "failed", "expired"):
+                self._add("parlour_deliveries_total", ("state", live_event.state))
             case "denial":
-                self._add("parlour_denials_total", ("code", str(happening.values["code"])))
+                self._add("parlour_denials_total", ("code", str(live_event.values["code"])))
             case _:
                 return
 
@@ -90,10 +90,10 @@ class Metrics:
         if run.state not in FINAL_RUN_STATES:
             return
         self._add("parlour_runs_total", ("status", run.state))
-        begun = self._run_start_times.pop(run.id, None)
-        if begun is not None and "finished_at" in run.values:
-            self._durations.add((int(run.values["finished_at"]) - begun) / 1000)
-        for name, amount in _used(str(run.values.get("usage", ""))):
+        started_at = self._run_start_times.pop(run.id, None)
+        if started_at is not None and "finished_at" in run.values:
+            self._durations.add((int(run.values["finished_at"]) - started_at) / 1000)
+        for name, amount in _usage_amounts(str(run.values.get("usage", ""))):
             self._add(f"parlour_{name}_total", amount=amount)
 
     def _add(self, name: str, *labels: tuple[str, str], amount: int = 1) -> None:
@@ -102,8 +102,8 @@ class Metrics:
     def totals(self) -> Iterator[tuple[str, int]]:
         """Yields whole numbers that only grow, each with a short name."""
         for (name, labels), value in self._counters.items():
-            short = name.removeprefix("parlour_").removesuffix("_total")
-            yield ".".join((short, *(text for _, text in labels))), value
+            short_name = name.removeprefix("parlour_").removesuffix("_total")
+            yield ".".join((short_name, *(text for _, text in labels))), value
         yield "run_milliseconds", round(self._durations.total * 1000)
 
     def samples(self) -> Iterator[Sample]:
@@ -113,15 +113,17 @@ class Metrics:
         yield from _buckets("parlour_run_seconds", self._durations)
 
 
-def _used(usage: str) -> Iterable[tuple[str, int]]:
-    told = loads(usage) if usage else {}
-    return [(name, amount) for name, amount in told.items() if name in COUNTED_USAGE_FIELDS and isinstance(amount, int)]
+def _usage_amounts(usage: str) -> Iterable[tuple[str, int]]:
+    fields = loads(usage) if usage else {}
+    return [
+        (name, amount) for name, amount in fields.items() if name in COUNTED_USAGE_FIELDS and isinstance(amount, int)
+    ]
 
 
 def _buckets(name: str, histogram: Histogram) -> Iterator[Sample]:
-    reached = 0
+    cumulative_count = 0
     for bound, count in zip((*BUCKET_BOUNDS_SECONDS, float("inf")), histogram.counts, strict=True):
-        reached += count
-        yield Sample(f"{name}_bucket", (("le", "+Inf" if bound == float("inf") else f"{bound:g}"),), reached)
+        cumulative_count += count
+        yield Sample(f"{name}_bucket", (("le", "+Inf" if bound == float("inf") else f"{bound:g}"),), cumulative_count)
     yield Sample(f"{name}_sum", (), histogram.total)
-    yield Sample(f"{name}_count", (), reached)
+    yield Sample(f"{name}_count", (), cumulative_count)

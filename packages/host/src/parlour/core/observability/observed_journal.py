@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
-from parlour.core.journal import Journal, Receipt, Row, Search, Select, Unit
+from parlour.core.journal import Journal, PreparedCallback, Receipt, Row, Search, Select, Unit
 
 logger = logging.getLogger(__name__)
 
@@ -20,8 +20,8 @@ class ObservedJournal:
         self._observers = observers
         self._unobserved: list[Unit] = []
 
-    async def commit(self, unit: Unit) -> Receipt:
-        receipt = await self._journal.commit(unit)
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
+        receipt = await self._journal.commit(unit, on_prepared)
         if not self._unobserved:
             asyncio.get_running_loop().call_soon(self._defer)
         self._unobserved.append(unit)

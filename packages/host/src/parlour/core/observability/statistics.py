@@ -49,7 +49,7 @@ class Statistics:
         self._journal = journal
         self._sources = sources
         self._clock = clock
-        self._seen: Counter[str] = Counter()
+        self._written_totals: Counter[str] = Counter()
 
     async def serve(self) -> None:
         """Writes periodically until it is cancelled, and then once more."""
@@ -72,12 +72,16 @@ class Statistics:
     async def write(self) -> None:
         """Writes what was gained since the last successful write."""
         now = Counter({name: total for source in self._sources for name, total in source.totals()})
-        gained = {name: value - self._seen[name] for name, value in now.items() if value > self._seen[name]}
+        increments = {
+            name: value - self._written_totals[name]
+            for name, value in now.items()
+            if value > self._written_totals[name]
+        }
         hour = self._clock.now() // HOUR_MILLISECONDS * HOUR_MILLISECONDS
-        statements = [each for name, amount in gained.items() for each in _increment(hour, name, amount)]
+        statements = [each for name, amount in increments.items() for each in _increment(hour, name, amount)]
         if statements:
             await self._journal.commit(Unit("statistics.write", tuple(statements)))
-        self._seen = now
+        self._written_totals = now
 
     async def since(self, moment: int) -> list[dict[str, Any]]:
         """Returns the statistics since a time in milliseconds: one dict per hour, oldest first."""
@@ -85,12 +89,12 @@ class Statistics:
         for row in await self._rows(moment):
             if parse_usage_key(row["name"]) is None:
                 hours.setdefault(row["hour"], {})[row["name"]] = row["amount"]
-        return [{"hour": hour, **figures} for hour, figures in sorted(hours.items())]
+        return [{"hour": hour, **amounts} for hour, amounts in sorted(hours.items())]
 
     async def usage(self, moment: int) -> list[tuple[int, UsageKey, int]]:
         """Returns the usage of models by agents since a time in milliseconds: hour, counter and amount."""
         rows = [(row["hour"], parse_usage_key(row["name"]), row["amount"]) for row in await self._rows(moment)]
-        return [(hour, of, amount) for hour, of, amount in rows if of is not None]
+        return [(hour, usage_key, amount) for hour, usage_key, amount in rows if usage_key is not None]
 
     async def _rows(self, moment: int) -> list[Row]:
         return await self._journal.read(
@@ -105,5 +109,5 @@ class Statistics:
 def _increment(hour: int, name: str, amount: int) -> tuple[Insert, Update]:
     """Returns the statements that create the row if it does not exist, and then increment it."""
     row: dict[str, str | int] = {"hour": hour, "name": name, "amount": 0}
-    grown = Update(STATISTICS, {"amount": Increment(amount)}, where(hour=hour, name=name), expect=ANY)
-    return Insert(STATISTICS, {**row}, conflict="ignore"), grown
+    increment = Update(STATISTICS, {"amount": Increment(amount)}, where(hour=hour, name=name), expect=ANY)
+    return Insert(STATISTICS, {**row}, conflict="ignore"), increment

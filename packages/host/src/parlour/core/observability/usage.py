@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from parlour.core.encoding import loads
 from parlour.core.journal import Insert, Statement, Unit
+from parlour.core.model.ids import NO_AGENT, AgentId, ModelId, RunId
 from parlour.core.runs.usage import REFUSED_BY_BUDGET, UNKNOWN_COST_OUTCOMES
 from parlour.core.store.tables import RUN_EVENTS, RUNS
 
@@ -22,8 +23,8 @@ MAX_TRACKED_RUNS = 20_000
 class UsageKey(NamedTuple):
     """Identifies one counter: agent, model and the value that is counted."""
 
-    agent_id: str
-    model_id: str
+    agent_id: AgentId
+    model_id: ModelId
     figure: str
 
     def statistic_name(self) -> str:
@@ -36,7 +37,7 @@ def parse_usage_key(name: str) -> UsageKey | None:
     parts = name.split(" ")
     if len(parts) != 4 or parts[0] != STATISTIC_PREFIX:
         return None
-    return UsageKey(parts[1].removeprefix("-"), parts[2], parts[3])
+    return UsageKey(AgentId(parts[1].removeprefix("-")), ModelId(parts[2]), parts[3])
 
 
 class UsageTotals:
@@ -44,7 +45,7 @@ class UsageTotals:
 
     def __init__(self) -> None:
         self._totals: Counter[UsageKey] = Counter()
-        self._agents: OrderedDict[str, str] = OrderedDict()
+        self._agents: OrderedDict[RunId, AgentId] = OrderedDict()
 
     def on_commit(self, unit: Unit) -> None:
         """Counts the model calls of a committed unit. It is an observer of the journal."""
@@ -52,14 +53,14 @@ class UsageTotals:
             if statement.table is RUN_EVENTS:
                 self._event(statement)
             elif statement.table is RUNS and isinstance(statement, Insert):
-                self._remember_agent(str(statement.values["run_id"]), str(statement.values["agent_id"]))
+                self._remember_agent(RunId(str(statement.values["run_id"])), AgentId(str(statement.values["agent_id"])))
 
     def totals(self) -> Iterator[tuple[str, int]]:
         """Yields whole numbers that only grow, each with the name of its statistic."""
         for key, amount in self._totals.items():
             yield key.statistic_name(), amount
 
-    def _remember_agent(self, run_id: str, agent_id: str) -> None:
+    def _remember_agent(self, run_id: RunId, agent_id: AgentId) -> None:
         self._agents[run_id] = agent_id
         if len(self._agents) > MAX_TRACKED_RUNS:
             self._agents.popitem(last=False)
@@ -67,16 +68,19 @@ class UsageTotals:
     def _event(self, statement: Statement) -> None:
         if not isinstance(statement, Insert) or statement.values["type"] != "model.called":
             return
-        told = loads(str(statement.values["data"]))
-        if told.get("outcome") == REFUSED_BY_BUDGET:
+        data = loads(str(statement.values["data"]))
+        if data.get("outcome") == REFUSED_BY_BUDGET:
             return
-        agent_id, model_id = self._agents.get(str(statement.values["run_id"]), ""), str(told["name"])
-        usage = told.get("usage", {})
-        if not usage and told.get("outcome") not in PROCESSED_OUTCOMES:
+        agent_id, model_id = (
+            self._agents.get(RunId(str(statement.values["run_id"])), NO_AGENT),
+            ModelId(str(data["name"])),
+        )
+        usage = data.get("usage", {})
+        if not usage and data.get("outcome") not in PROCESSED_OUTCOMES:
             return  # refused by a budget or by the service, or failed on the way to it: no model was used
-        unpriced = "cost_micros" not in usage if usage else told.get("outcome") in UNKNOWN_COST_OUTCOMES
-        counted = {"calls": 1, "unpriced_calls": int(unpriced), **usage}
-        for figure in COUNTED_FIELDS:
-            amount = counted.get(figure)
+        is_unpriced = "cost_micros" not in usage if usage else data.get("outcome") in UNKNOWN_COST_OUTCOMES
+        amounts = {"calls": 1, "unpriced_calls": int(is_unpriced), **usage}
+        for field in COUNTED_FIELDS:
+            amount = amounts.get(field)
             if isinstance(amount, int) and amount > 0:
-                self._totals[UsageKey(agent_id, model_id, figure)] += amount
+                self._totals[UsageKey(agent_id, model_id, field)] += amount

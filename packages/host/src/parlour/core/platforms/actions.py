@@ -10,6 +10,7 @@ from typing import Any
 from parlour.core.errors import CallRejected
 from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import BotId
 from parlour_sdk.values import dataclass
 
 from . import parameters
@@ -32,7 +33,7 @@ class PlatformAction:
     """The action's name as in permissions and policies; for `platform.call` it includes the name of the platform's own
     action.
     """
-    bot_id: str
+    bot_id: BotId
     address: dict[str, str]
     calls: list[ApiCall]
     elsewhere: bool
@@ -63,15 +64,15 @@ class ActionReader:
         self._target = dict(target)
         self.message_ids: list[str] = []
         self.chains = chains
-        own = {part: str(data[part]) for part in ("chat_type", "chat_id", "account") if data.get(part)}
+        event_address = {part: str(data[part]) for part in ("chat_type", "chat_id", "account") if data.get(part)}
         self.bot_id = self._target.get("bot_id", event.envelope.bot_id)
-        self.address = {"thread_id": event.envelope.thread_id, **own}
+        self.address = {"thread_id": event.envelope.thread_id, **event_address}
         if "group_id" in self._target:
             self.address |= {"chat_type": "group", "chat_id": self._target["group_id"]}
-        named = ("chat_type", "chat_id", "account", "thread_id")
-        self.address |= {part: self._target[part] for part in named if part in self._target}
-        there = {**own, "thread_id": event.envelope.thread_id}
-        self.elsewhere = not own or self.bot_id != event.envelope.bot_id or self.address != there
+        address_fields = ("chat_type", "chat_id", "account", "thread_id")
+        self.address |= {part: self._target[part] for part in address_fields if part in self._target}
+        event_target = {**event_address, "thread_id": event.envelope.thread_id}
+        self.elsewhere = not event_address or self.bot_id != event.envelope.bot_id or self.address != event_target
 
     def chat(self) -> ApiCall:
         if "chat_id" not in self.address or self.address.get("chat_type") not in ("private", "group"):
@@ -86,36 +87,36 @@ class ActionReader:
 
     def message(self) -> ApiCall:
         """Returns the arguments that name a message in its chat; by default the event's own message."""
-        named = self._named_message() or (None if self.elsewhere else self._data.get("message_id"))
-        if not named:
+        message_id = self._named_message() or (None if self.elsewhere else self._data.get("message_id"))
+        if not message_id:
             raise CallRejected("invalid_argument", "target.message_id: which message?")
-        return {**self.chat(), "message_id": str(named)}
+        return {**self.chat(), "message_id": str(message_id)}
 
     def _named_message(self) -> str:
-        named = str(self._target.get("message_id") or self._payload.get("message_id") or "")
-        if named and named != str(self._data.get("message_id", "")):
-            self.message_ids.append(named)
-        return named
+        message_id = str(self._target.get("message_id") or self._payload.get("message_id") or "")
+        if message_id and message_id != str(self._data.get("message_id", "")):
+            self.message_ids.append(message_id)
+        return message_id
 
     def member(self) -> ApiCall:
-        named = self._target.get("user_id") or self._payload.get("user_id")
-        if not named:
+        user_id = self._target.get("user_id") or self._payload.get("user_id")
+        if not user_id:
             raise CallRejected("invalid_argument", "target.user_id: which member?")
-        return {**self.group(), "user_id": str(named)}
+        return {**self.group(), "user_id": str(user_id)}
 
     def request(self) -> ApiCall:
         """Returns the arguments for the event's own request. Another request makes the action `elsewhere`."""
-        own, named = self._data.get("request_id"), self._payload.get("request_id")
-        if not (own or named):
+        event_request_id, requested_id = self._data.get("request_id"), self._payload.get("request_id")
+        if not (event_request_id or requested_id):
             raise CallRejected("invalid_argument", "payload.request_id: which request?")
-        self.elsewhere = self.elsewhere or (named is not None and named != own)
-        return {"request_id": str(named or own), "approve": self.value("approve", bool)}
+        self.elsewhere = self.elsewhere or (requested_id is not None and requested_id != event_request_id)
+        return {"request_id": str(requested_id or event_request_id), "approve": self.value("approve", bool)}
 
     def value(self, name: str, kind: type, default: Any = None) -> Any:
-        given = self._payload.get(name, default)
-        if not isinstance(given, kind) or (kind is int and isinstance(given, bool)):
+        argument = self._payload.get(name, default)
+        if not isinstance(argument, kind) or (kind is int and isinstance(argument, bool)):
             raise CallRejected("invalid_argument", f"payload.{name}: must be of type {kind.__name__}")
-        return given
+        return argument
 
     def one_chain(self) -> list[dict[str, Any]]:
         chains = self.chains(self._payload)
@@ -133,8 +134,8 @@ class ActionReader:
     def reply(self) -> list[ApiCall]:
         if self.elsewhere:
             raise CallRejected("invalid_argument", "target: a reply goes to the event's own chat; use message.send")
-        quoted = self._named_message() or str(self._data.get("message_id", ""))
-        return self.send_calls(quoted if self.value("quote", bool, default=True) else "")
+        quoted_id = self._named_message() or str(self._data.get("message_id", ""))
+        return self.send_calls(quoted_id if self.value("quote", bool, default=True) else "")
 
     def duration(self) -> int:
         seconds: int = self.value("duration", int, default=0)
@@ -144,11 +145,11 @@ class ActionReader:
 
     def forward(self) -> list[ApiCall]:
         source = self.message()
-        to = {part: self.value(part, str) for part in ("to_chat_type", "to_chat_id")}
-        own = {"to_chat_type": self._data.get("chat_type"), "to_chat_id": self._data.get("chat_id")}
-        self.elsewhere = self.elsewhere or to != own
+        destination = {part: self.value(part, str) for part in ("to_chat_type", "to_chat_id")}
+        event_chat = {"to_chat_type": self._data.get("chat_type"), "to_chat_id": self._data.get("chat_id")}
+        self.elsewhere = self.elsewhere or destination != event_chat
         from_chat = {"from_chat_type": source["chat_type"], "from_chat_id": source["chat_id"]}
-        return [_call("forward_message", **from_chat, message_id=source["message_id"], **to)]
+        return [_call("forward_message", **from_chat, message_id=source["message_id"], **destination)]
 
 
 def _call(api: str, **arguments: Any) -> ApiCall:
@@ -171,58 +172,58 @@ class _Action:
 
 
 _ACTIONS: dict[str, _Action] = {
-    "message.send": _Action(_CHAT, ("text", "chain"), lambda asked: asked.send_calls()),
-    "message.reply": _Action(_MESSAGE, ("text", "chain", "quote"), lambda asked: asked.reply()),
+    "message.send": _Action(_CHAT, ("text", "chain"), lambda reader: reader.send_calls()),
+    "message.reply": _Action(_MESSAGE, ("text", "chain", "quote"), lambda reader: reader.reply()),
     "message.edit": _Action(
         _MESSAGE,
         ("text", "chain", "message_id"),
-        lambda asked: [_call("edit_message", **asked.message(), chain=asked.one_chain())],
+        lambda reader: [_call("edit_message", **reader.message(), chain=reader.one_chain())],
     ),
-    "message.delete": _Action(_MESSAGE, ("message_id",), lambda asked: [_call("delete_message", **asked.message())]),
-    "message.forward": _Action(_MESSAGE, ("message_id", "to_chat_type", "to_chat_id"), lambda asked: asked.forward()),
+    "message.delete": _Action(_MESSAGE, ("message_id",), lambda reader: [_call("delete_message", **reader.message())]),
+    "message.forward": _Action(_MESSAGE, ("message_id", "to_chat_type", "to_chat_id"), lambda reader: reader.forward()),
     "message.react": _Action(
         _MESSAGE,
         ("message_id", "reaction", "add"),
-        lambda asked: [
+        lambda reader: [
             _call(
                 "react",
-                **asked.message(),
-                reaction=asked.value("reaction", str),
-                add=asked.value("add", bool, default=True),
+                **reader.message(),
+                reaction=reader.value("reaction", str),
+                add=reader.value("add", bool, default=True),
             )
         ],
     ),
     "group.rename": _Action(
-        _CHAT, ("name",), lambda asked: [_call("set_group_name", **asked.group(), name=asked.value("name", str))]
+        _CHAT, ("name",), lambda reader: [_call("set_group_name", **reader.group(), name=reader.value("name", str))]
     ),
-    "group.leave": _Action(_CHAT, (), lambda asked: [_call("leave_group", **asked.group())]),
+    "group.leave": _Action(_CHAT, (), lambda reader: [_call("leave_group", **reader.group())]),
     "member.mute": _Action(
         _MEMBER,
         ("user_id", "duration"),
-        lambda asked: [_call("mute_member", **asked.member(), duration=asked.duration())],
+        lambda reader: [_call("mute_member", **reader.member(), duration=reader.duration())],
     ),
-    "member.unmute": _Action(_MEMBER, ("user_id",), lambda asked: [_call("unmute_member", **asked.member())]),
-    "member.kick": _Action(_MEMBER, ("user_id",), lambda asked: [_call("kick_member", **asked.member())]),
+    "member.unmute": _Action(_MEMBER, ("user_id",), lambda reader: [_call("unmute_member", **reader.member())]),
+    "member.kick": _Action(_MEMBER, ("user_id",), lambda reader: [_call("kick_member", **reader.member())]),
     "friend_request.answer": _Action(
         _ELSEWHERE,
         ("request_id", "approve", "remark"),
-        lambda asked: [
-            _call("answer_friend_request", **asked.request(), remark=asked.value("remark", str, default="") or None)
+        lambda reader: [
+            _call("answer_friend_request", **reader.request(), remark=reader.value("remark", str, default="") or None)
         ],
     ),
     "group_invite.answer": _Action(
         _ELSEWHERE,
         ("request_id", "approve"),
-        lambda asked: [_call("answer_group_invite", **asked.request())],
+        lambda reader: [_call("answer_group_invite", **reader.request())],
     ),
     "platform.call": _Action(
         _CHAT,
         ("action", "params"),
-        lambda asked: [
+        lambda reader: [
             _call(
                 "call_platform_api",
-                action=asked.value("action", str),
-                params=asked.value("params", dict, default={}),
+                action=reader.value("action", str),
+                params=reader.value("params", dict, default={}),
             )
         ],
     ),
@@ -233,18 +234,18 @@ def parse_action(
     event: RecordedEvent, action: str, target: Mapping[str, Any], payload: Mapping[str, Any], chains: ChainBuilder
 ) -> PlatformAction:
     """Parses an action. Raises Refused, with a message, if the request is invalid."""
-    known = _ACTIONS.get(action)
-    if known is None:
+    definition = _ACTIONS.get(action)
+    if definition is None:
         raise CallRejected("invalid_argument", f"action: there is no '{action[:64]}'; there are {', '.join(_ACTIONS)}")
-    _check_known(action, "target", target, known.target)
-    _check_known(action, "payload", payload, known.payload)
+    _check_known(action, "target", target, definition.target)
+    _check_known(action, "payload", payload, definition.payload)
     _check_texts(target)
-    asked = ActionReader(event, target, payload, chains)
-    if not asked.bot_id:
+    reader = ActionReader(event, target, payload, chains)
+    if not reader.bot_id:
         raise CallRejected("not_supported", "this conversation is on no platform, so there is nobody to act through")
-    calls = known.calls(asked)
+    calls = definition.calls(reader)
     name = f"{action}.{calls[0]['arguments']['action']}" if action == "platform.call" else action
-    return PlatformAction(name, asked.bot_id, asked.address, calls, asked.elsewhere, tuple(asked.message_ids))
+    return PlatformAction(name, reader.bot_id, reader.address, calls, reader.elsewhere, tuple(reader.message_ids))
 
 
 def check_declared(calls: list[ApiCall], manifest: AdapterManifest) -> None:
@@ -254,23 +255,23 @@ def check_declared(calls: list[ApiCall], manifest: AdapterManifest) -> None:
             reason = manifest.not_supported.get(call["api"], "its adapter does not declare it")
             raise CallRejected("not_supported", f"this bot's platform has no {call['api']}: {reason}")
         if call["api"] == "call_platform_api":
-            wrong = parameters.find_problem(manifest, call["arguments"]["action"], call["arguments"]["params"])
-            if wrong:
-                raise CallRejected("invalid_argument", f"payload.{wrong}")
+            problem = parameters.find_problem(manifest, call["arguments"]["action"], call["arguments"]["params"])
+            if problem:
+                raise CallRejected("invalid_argument", f"payload.{problem}")
 
 
 def targets_other_place(event: RecordedEvent, calls: list[ApiCall], manifest: AdapterManifest) -> bool:
     """Returns whether one of the platform's own actions is about another place than that of the event."""
-    own = _event_location(event)
+    location = _event_location(event)
     for call in calls:
         if call["api"] != "call_platform_api":
             continue
-        declared = manifest.actions[call["arguments"]["action"]]
+        declared_action = manifest.actions[call["arguments"]["action"]]
         params = call["arguments"]["params"]
-        if not declared.here and not declared.read_only:
+        if not declared_action.here and not declared_action.read_only:
             return True
-        named = {field: str(params[name]) for name, field in declared.here.items() if name in params}
-        if any(own.get(field) != value for field, value in named.items()):
+        references = {field: str(params[name]) for name, field in declared_action.here.items() if name in params}
+        if any(location.get(field) != value for field, value in references.items()):
             return True
     return False
 
@@ -278,22 +279,22 @@ def targets_other_place(event: RecordedEvent, calls: list[ApiCall], manifest: Ad
 def _event_location(event: RecordedEvent) -> dict[str, str]:
     """Returns the ids by which an action may refer to the place of its event."""
     data = event.envelope.data if event.envelope.surface == PLATFORM_SURFACE else {}
-    own = {name: str(data[name]) for name in LOCATION_FIELDS if data.get(name)}
+    location = {name: str(data[name]) for name in LOCATION_FIELDS if data.get(name)}
     if data.get("chat_type") == "group" and data.get("chat_id"):
-        own["group_id"] = str(data["chat_id"])
-    return own
+        location["group_id"] = str(data["chat_id"])
+    return location
 
 
-def _check_known(action: str, place: str, given: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    unknown = sorted(given.keys() - set(known))
+def _check_known(action: str, part: str, fields: Mapping[str, Any], accepted: tuple[str, ...]) -> None:
+    unknown = sorted(fields.keys() - set(accepted))
     if unknown:
-        takes = ", ".join(known) or "nothing"
+        accepted_text = ", ".join(accepted) or "nothing"
         raise CallRejected(
-            "invalid_argument", f"{place}.{unknown[0][:64]}: '{action}' has no such thing; it takes {takes}"
+            "invalid_argument", f"{part}.{unknown[0][:64]}: '{action}' has no such thing; it takes {accepted_text}"
         )
 
 
 def _check_texts(target: Mapping[str, Any]) -> None:
-    wrong = next((name for name, value in target.items() if not isinstance(value, str) or not value), None)
-    if wrong is not None:
-        raise CallRejected("invalid_argument", f"target.{wrong}: must be a text that is not empty")
+    invalid_field = next((name for name, value in target.items() if not isinstance(value, str) or not value), None)
+    if invalid_field is not None:
+        raise CallRejected("invalid_argument", f"target.{invalid_field}: must be a text that is not empty")

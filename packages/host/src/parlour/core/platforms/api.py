@@ -7,6 +7,7 @@ raise PlatformRefused if the platform refused and PlatformUncertain if it did no
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
+from parlour.core.model.reply_allowance import ReplyHandle
 from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError, PlatformMessage, UploadedFile
@@ -41,18 +42,33 @@ class PlatformApi:
         """Sends a message. A quoted message is a Quote component of the chain."""
         raise NotSupportedError("send_message")
 
+    async def send_reply(
+        self,
+        reply: ReplyHandle,
+        target_type: ChatType,
+        target_id: str,
+        chain: MessageChain,
+        idempotency_key: str | None = None,
+        thread_id: str = "",
+    ) -> MessageResult:
+        """Sends a counted reply to an event that has a reply allowance. Not for plugins.
+
+        Raises ReplyHandleRejected if the platform certainly showed nothing because of the handle.
+        """
+        return await self.send_message(target_type, target_id, chain, idempotency_key, thread_id)
+
     async def find_message(
         self,
         target_type: ChatType,
         target_id: str,
         chain: MessageChain,
         idempotency_key: str,
-        taken: IsKnownMessage,
+        is_known: IsKnownMessage,
         thread_id: str = "",
     ) -> MessageResult | None:
         """Looks up the message that was sent under this key; None if the platform can't say. Not for plugins.
 
-        A message id that is `taken` belongs to another message that the Host knows, even if its text is equal.
+        A message for which `is_known` returns true is another one that the Host has sent, even if its text is equal.
         """
         return None
 

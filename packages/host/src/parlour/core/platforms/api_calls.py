@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from parlour.core.model.providers import ProviderFailed
+from parlour.core.model.reply_allowance import ReplyHandle
 from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
@@ -20,15 +21,26 @@ _LISTS = {"get_group_list": "groups", "get_group_member_list": "members", "get_f
 _VALUES = {"is_muted": "muted", "get_file_url": "url", "call_platform_api": "result"}
 
 
-async def call_api(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id: str = "") -> dict[str, Any]:
-    """Calls a method. The Host sets `thread_id` for messages to a thread. Raises ProviderFailed with a message."""
+async def call_api(
+    api: PlatformApi,
+    name: str,
+    arguments: dict[str, Any],
+    thread_id: str = "",
+    reply: ReplyHandle | None = None,
+) -> dict[str, Any]:
+    """Calls a method. The Host sets `thread_id` for messages to a thread, and `reply` for a message that is a counted
+    reply. Raises ProviderFailed with a message.
+    """
     try:
+        if reply is not None:
+            parsed = _parse_arguments("send_message", arguments)
+            return _to_response("send_message", await api.send_reply(reply, **parsed, thread_id=thread_id))
         return await perform(api, name, arguments, thread_id)
     except NotSupportedError as error:
         raise ProviderFailed(error.code, str(error)) from error
-    except PlatformRefused as refused:
-        code = "rate_limited" if refused.retry_after is not None else "runtime_error"
-        raise ProviderFailed(code, f"the platform refused: {refused.reason}", not refused.permanent) from refused
+    except PlatformRefused as refusal:
+        code = "rate_limited" if refusal.retry_after is not None else "runtime_error"
+        raise ProviderFailed(code, f"the platform refused: {refusal.reason}", not refusal.permanent) from refusal
     except PlatformUncertain as unknown:
         raise ProviderFailed("runtime_error", f"the platform did not answer: {unknown}") from unknown
 
@@ -44,18 +56,18 @@ def _parse_arguments(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     if name == "upload_file":  # the caller has joined the chunks of an upload
         return {"data": base64.b64decode(arguments["content_base64"]), "filename": arguments["filename"]}
     request = HOST_ACTIONS[name].request
-    whole = request.model_validate({"call_id": "call", "bot_id": PLACEHOLDER_BOT_ID, **arguments})
-    own = request.model_fields.keys() - {"call_id", "run_id", "bot_id", "lease"}
-    return {field: getattr(whole, field) for field in request.model_fields if field in own}
+    parsed = request.model_validate({"call_id": "call", "bot_id": PLACEHOLDER_BOT_ID, **arguments})
+    own_fields = request.model_fields.keys() - {"call_id", "run_id", "bot_id", "lease"}
+    return {field: getattr(parsed, field) for field in request.model_fields if field in own_fields}
 
 
-def _to_response(name: str, told: Any) -> dict[str, Any]:
+def _to_response(name: str, result: Any) -> dict[str, Any]:
     if name in _LISTS:
-        return {_LISTS[name]: [_plain(each) for each in told]}
+        return {_LISTS[name]: [_to_plain(each) for each in result]}
     if name in _VALUES:
-        return {_VALUES[name]: told}
-    return _plain(told) if told is not None else {}
+        return {_VALUES[name]: result}
+    return _to_plain(result) if result is not None else {}
 
 
-def _plain(told: Any) -> Any:
-    return told.model_dump(mode="json") if isinstance(told, BaseModel) else told
+def _to_plain(value: Any) -> Any:
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else value

@@ -31,38 +31,44 @@ class BotConfiguration:
 
 
 def build_configuration(
-    manifest: AdapterManifest, given: Mapping[str, Any], before: BotConfiguration, box: SecretBox, check: ConfigCheck
+    manifest: AdapterManifest,
+    submitted: Mapping[str, Any],
+    current: BotConfiguration,
+    secret_box: SecretBox,
+    check: ConfigCheck,
 ) -> BotConfiguration:
     """Returns the configuration to store. Raises InvalidBotConfig.
 
     A secret that is not given stays as it is, unless an address changes to which it could be sent; one that is given
     empty is removed. `check` is the adapter's own check beyond the form; it gets only values that fit the form.
     """
-    form, kept = manifest.config, before.secrets
+    form, stored_secrets = manifest.config, current.secrets
     secret = {item.name for item in form if item.type == "secret"}
-    held = {name: sealed for name, sealed in kept.items() if name in secret and name not in given}
-    said = {name: value for name, value in given.items() if name not in secret or value not in ("", None)}
-    whole = form_validation.with_defaults(form, said)
-    complete = {**whole, **dict.fromkeys(held, SECRET_PLACEHOLDER)}
-    wrong = form_validation.validate(form, complete, "adapter") or check(complete)
-    wrong = wrong or _secrets_to_repeat(manifest.address_fields, before.config, whole, held)
-    if wrong:
-        raise InvalidBotConfig(wrong)
-    sealed = {name: box.seal(whole.pop(name)) for name in sorted(secret & whole.keys())}
-    return BotConfiguration(whole, {**held, **sealed})
+    kept_secrets = {name: sealed for name, sealed in stored_secrets.items() if name in secret and name not in submitted}
+    values = {name: value for name, value in submitted.items() if name not in secret or value not in ("", None)}
+    config = form_validation.with_defaults(form, values)
+    complete = {**config, **dict.fromkeys(kept_secrets, SECRET_PLACEHOLDER)}
+    problems = form_validation.validate(form, complete, "adapter") or check(complete)
+    problems = problems or _secrets_to_repeat(manifest.address_fields, current.config, config, kept_secrets)
+    if problems:
+        raise InvalidBotConfig(problems)
+    sealed = {name: secret_box.seal(config.pop(name)) for name in sorted(secret & config.keys())}
+    return BotConfiguration(config, {**kept_secrets, **sealed})
 
 
 def _secrets_to_repeat(
-    address_fields: Iterable[str], before: Mapping[str, Any], after: Mapping[str, Any], held: Iterable[str]
+    address_fields: Iterable[str], old: Mapping[str, Any], new: Mapping[str, Any], secret_names: Iterable[str]
 ) -> list[FieldProblem]:
     """Returns a problem for each stored secret that a new address would get without the operator having entered it."""
-    moved = [name for name in address_fields if (before.get(name) or "") != (after.get(name) or "")]
-    if not moved:
+    changed_addresses = [name for name in address_fields if (old.get(name) or "") != (new.get(name) or "")]
+    if not changed_addresses:
         return []
-    sentence = f"'{moved[0]}' changed: enter this secret again for the new address, or send it empty to remove it"
-    return [(name, sentence) for name in sorted(held)]
+    message = (
+        f"'{changed_addresses[0]}' changed: enter this secret again for the new address, or send it empty to remove it"
+    )
+    return [(name, message) for name in sorted(secret_names)]
 
 
-def decrypt_config(bot: Bot, box: SecretBox) -> dict[str, Any]:
+def decrypt_config(bot: Bot, secret_box: SecretBox) -> dict[str, Any]:
     """Returns the configuration with decrypted secrets, as the adapter receives it. Raises SecretUnreadable."""
-    return {**bot.config, **{name: box.open(sealed) for name, sealed in bot.secrets.items()}}
+    return {**bot.config, **{name: secret_box.open(sealed) for name, sealed in bot.secrets.items()}}

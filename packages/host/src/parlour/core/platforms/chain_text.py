@@ -33,13 +33,13 @@ def chain_to_input(chain: MessageChain, self_id: str) -> dict[str, Any]:
     """
     if len(chain) == 1 and isinstance(chain[0], Plain):
         return {"text": chain[0].text}
-    told = [each for each in chain if not isinstance(each, Source)]
-    text = "".join(_text(each, self_id) for each in told)
-    if _mentions(told, self_id):
+    components = [each for each in chain if not isinstance(each, Source)]
+    text = "".join(_text(each, self_id) for each in components)
+    if _mentions(components, self_id):
         text = text.lstrip()
-    if all(isinstance(each, Plain) for each in told):
+    if all(isinstance(each, Plain) for each in components):
         return {"text": text}
-    return {"text": text, "contents": [element for each in told for element in _elements(each)]}
+    return {"text": text, "contents": [element for each in components for element in _elements(each)]}
 
 
 def chain_mentions(chain: MessageChain, self_id: str) -> bool:
@@ -48,20 +48,20 @@ def chain_mentions(chain: MessageChain, self_id: str) -> bool:
 
 def chain_for_storage(chain: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the chain as it is recorded: without local paths, and without file contents in quoted messages."""
-    return [_component_for_storage(each, quoted=False) for each in chain]
+    return [_component_for_storage(each, is_quoted=False) for each in chain]
 
 
-def _component_for_storage(component: dict[str, Any], quoted: bool) -> dict[str, Any]:
+def _component_for_storage(component: dict[str, Any], is_quoted: bool) -> dict[str, Any]:
     match component["type"]:
         case "Quote":
             return {**component, "origin": [_component_for_storage(each, True) for each in component.get("origin", ())]}
         case "Forward":
             nodes = [
-                {**node, "chain": [_component_for_storage(each, quoted) for each in node["chain"]]}
+                {**node, "chain": [_component_for_storage(each, is_quoted) for each in node["chain"]]}
                 for node in component["nodes"]
             ]
             return {**component, "nodes": nodes}
-        case "Image" | "Voice" | "File" | "Video" if "path" in component or (quoted and "base64" in component):
+        case "Image" | "Voice" | "File" | "Video" if "path" in component or (is_quoted and "base64" in component):
             return {"type": "Unknown", "text": _label(component["type"].lower(), component.get("name"))}
     return component
 
@@ -109,8 +109,8 @@ def _elements(component: Component) -> list[dict[str, Any]]:
     if not isinstance(component, Forward):
         return [_element(component)]
     files = [_media(each) for each in _files_in(component)]
-    placed = [each for each in files if each["type"] != "text"]
-    return [_element(component), *placed[:MAX_FORWARDED_FILES]]
+    media_elements = [each for each in files if each["type"] != "text"]
+    return [_element(component), *media_elements[:MAX_FORWARDED_FILES]]
 
 
 def _files_in(forward: Forward) -> Iterator[Media]:
@@ -131,15 +131,19 @@ def _element(component: Component) -> dict[str, Any]:
         case AtAll():
             return {"type": "mention", "user_id": "all", "everyone": True}
         case Quote():
-            told = _present(message_id=component.id, sender=component.sender, name=component.name)
+            fields = _present(message_id=component.id, sender=component.sender, name=component.name)
             origin = [each for each in component.origin if not isinstance(each, Source)]
-            return {"type": "quote", **told, "contents": [element for each in origin for element in _quoted(each)]}
+            return {
+                "type": "quote",
+                **fields,
+                "contents": [element for each in origin for element in _quoted_elements(each)],
+            }
         case Image() | Voice() | Video() | File():
             return _media(component)
     return {"type": "text", "text": _text(component, "")}
 
 
-def _quoted(component: Component) -> list[dict[str, Any]]:
+def _quoted_elements(component: Component) -> list[dict[str, Any]]:
     """Converts a component of a quoted message, leaving out file contents."""
     elements = _elements(component)
     if isinstance(component, Forward):
@@ -152,11 +156,11 @@ def _quoted(component: Component) -> list[dict[str, Any]]:
 
 def _media(component: Media) -> dict[str, Any]:
     kind = MEDIA_KINDS[type(component)]
-    place = _present(url=component.url, content_base64=component.base64, artifact_id=component.artifact_id)
-    if not place:
+    location = _present(url=component.url, content_base64=component.base64, artifact_id=component.artifact_id)
+    if not location:
         return {"type": "text", "text": _label(kind, component.name)}
-    known = _present(name=component.name, mime_type=component.mime_type, size_bytes=component.size)
-    return {"type": kind, **place, **known}
+    details = _present(name=component.name, mime_type=component.mime_type, size_bytes=component.size)
+    return {"type": kind, **location, **details}
 
 
 def _present(**values: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
+from parlour.core.model.ids import BotId
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter
 
@@ -11,31 +12,31 @@ from parlour.core.platforms.port import Adapter
 class PlatformBots(Protocol):
     """The bots of this Host and their connections."""
 
-    def adapter(self, bot_id: str) -> Adapter | None:
+    def adapter(self, bot_id: BotId) -> Adapter | None:
         """Returns the adapter of a bot; None if the bot is not running."""
         ...
 
-    def manifest(self, bot_id: str) -> AdapterManifest | None: ...
+    def manifest(self, bot_id: BotId) -> AdapterManifest | None: ...
 
-    def is_connected(self, bot_id: str) -> bool: ...
+    def is_connected(self, bot_id: BotId) -> bool: ...
 
-    async def wait_connected(self, bot_id: str) -> None:
+    async def wait_connected(self, bot_id: BotId) -> None:
         """Returns when the bot is connected, or when it does not exist any more."""
         ...
 
-    def track_send(self, bot_id: str) -> AbstractContextManager[None]:
+    def track_send(self, bot_id: BotId) -> AbstractContextManager[None]:
         """Tracks a send until the platform has responded; a bot that is stopped waits a moment for it."""
         ...
 
-    def record_rejected(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_rejected(self, bot_id: BotId, chat: str, reason: str) -> None:
         """Records that the platform rejected a message, to show it in the bot's status."""
         ...
 
-    def record_unacknowledged(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_unacknowledged(self, bot_id: BotId, chat: str, reason: str) -> None:
         """Records that a send was not acknowledged."""
         ...
 
-    def record_accepted(self, bot_id: str, chat: str) -> None:
+    def record_accepted(self, bot_id: BotId, chat: str) -> None:
         """Records that the platform accepted a message."""
         ...
 
@@ -43,26 +44,26 @@ class PlatformBots(Protocol):
 class NullBots:
     """A Host without bots."""
 
-    def adapter(self, bot_id: str) -> Adapter | None:
+    def adapter(self, bot_id: BotId) -> Adapter | None:
         return None
 
-    def manifest(self, bot_id: str) -> AdapterManifest | None:
+    def manifest(self, bot_id: BotId) -> AdapterManifest | None:
         return None
 
-    def is_connected(self, bot_id: str) -> bool:
+    def is_connected(self, bot_id: BotId) -> bool:
         return False
 
-    async def wait_connected(self, bot_id: str) -> None:
+    async def wait_connected(self, bot_id: BotId) -> None:
         await asyncio.get_running_loop().create_future()
 
-    def track_send(self, bot_id: str) -> AbstractContextManager[None]:
+    def track_send(self, bot_id: BotId) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def record_rejected(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_rejected(self, bot_id: BotId, chat: str, reason: str) -> None:
         """Does nothing."""
 
-    def record_unacknowledged(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_unacknowledged(self, bot_id: BotId, chat: str, reason: str) -> None:
         """Does nothing."""
 
-    def record_accepted(self, bot_id: str, chat: str) -> None:
+    def record_accepted(self, bot_id: BotId, chat: str) -> None:
         """Does nothing."""

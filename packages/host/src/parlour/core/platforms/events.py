@@ -7,6 +7,7 @@ from typing import Any
 
 from parlour.core.model.chats import PLATFORM_SURFACE, Chat, chat_key
 from parlour.core.model.event import HAPPENED_AT, LOCALE, EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import BotId, EventId
 from parlour_sdk.protocol.platform_events import (
     ChatEvent,
     FeedbackReceived,
@@ -25,14 +26,14 @@ from .port import IncomingEvent
 COMMON_FIELDS = {"type", "event_id", "timestamp", "bot_id", "adapter_name"}
 
 
-def to_envelope(incoming: IncomingEvent, bot_id: str, adapter: str) -> EventEnvelope:
+def to_envelope(incoming: IncomingEvent, bot_id: BotId, adapter: str) -> EventEnvelope:
     event = incoming.event
     chat = event_chat(event)
-    said = (
+    agent_input = (
         chain_text.chain_to_input(event.message_chain, incoming.self_id) if isinstance(event, MessageReceived) else {}
     )
     return EventEnvelope(
-        event_id=event.event_id,
+        event_id=EventId(event.event_id),
         event_type=event.type,
         source=adapter,
         chat=chat_key(chat, incoming.account),
@@ -44,7 +45,7 @@ def to_envelope(incoming: IncomingEvent, bot_id: str, adapter: str) -> EventEnve
         source_event_type=incoming.native_type,
         actor=_actor(incoming),
         subject=participants.subject(event),
-        input=said,
+        input=agent_input,
         data=_data(incoming, chat),
         metadata={HAPPENED_AT: incoming.happened_at} if incoming.happened_at else {},
     )
@@ -75,9 +76,13 @@ def _chat_in_data(data: dict[str, Any]) -> Chat | None:
 
 
 def _actor(incoming: IncomingEvent) -> Participant:
-    party = participants.actor(incoming.event)
-    known = {name: value for name, value in (("role", incoming.role), (LOCALE, incoming.locale)) if value}
-    return Participant(party.type, party.id, party.name, {**party.data, **known}) if known else party
+    participant = participants.actor(incoming.event)
+    details = {name: value for name, value in (("role", incoming.role), (LOCALE, incoming.locale)) if value}
+    return (
+        Participant(participant.type, participant.id, participant.name, {**participant.data, **details})
+        if details
+        else participant
+    )
 
 
 def _data(incoming: IncomingEvent, chat: Chat | None) -> dict[str, Any]:

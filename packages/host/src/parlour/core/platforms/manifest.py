@@ -2,11 +2,21 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from parlour_sdk.protocol.base import I18nText
 from parlour_sdk.protocol.form import FormItem
 
+SEEN_APIS = (
+    "get_message",
+    "get_group_info",
+    "get_group_list",
+    "get_group_member_list",
+    "get_group_member_info",
+    "get_user_info",
+    "get_friend_list",
+)
+"""Methods of the platform API that the Host can answer from what the events of a bot have named."""
 TextUnit = Literal["characters", "utf16", "bytes"]
 MarkupFormat = Literal["plain", "markdown", "html"]
 LOCATION_FIELDS = ("chat_id", "group_id", "request_id", "interaction_id")
@@ -73,8 +83,16 @@ class AdapterManifest(ManifestModel):
     address_fields: list[str] = Field(default_factory=list)
     """Items of `config` that say where a secret is sent. If one changes, the secrets must be entered again."""
     modes: dict[str, Mode]
+    connects_out: list[str] = Field(default_factory=list)
+    """The modes in which the bot connects to its platform; its form then has fields for a proxy."""
+    external: bool = False
+    """True if the adapter was installed separately and runs as trusted code of the Host. Set by the catalogue."""
     supported_events: list[str]
     supported_apis: list[str]
+    seen_apis: list[str] = Field(default_factory=list)
+    """APIs without a look-up on the platform: the Host answers them from what events have named. Such an answer may be
+    incomplete.
+    """
     components: ComponentKinds
     actions: dict[str, ActionDeclaration] = Field(default_factory=dict)
     not_supported: dict[str, str] = Field(default_factory=dict)
@@ -91,6 +109,14 @@ class AdapterManifest(ManifestModel):
     """The scope in which message ids are unique: within one chat, or within all chats of the account."""
     idempotent: bool = False
     """True if a message that is sent again under the same key is shown once."""
+
+    @model_validator(mode="after")
+    def _require_seen_apis(self) -> "AdapterManifest":
+        unknown = [name for name in self.seen_apis if name not in SEEN_APIS or name in self.supported_apis]
+        if unknown:
+            allowed = ", ".join(SEEN_APIS)
+            raise ValueError(f"seen_apis: {', '.join(unknown)} must be of {allowed} and not in supported_apis")
+        return self
 
     def without_streams(self) -> "AdapterManifest":
         """Returns the manifest for a bot whose messages are shown only when they are complete."""

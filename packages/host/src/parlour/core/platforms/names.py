@@ -7,7 +7,6 @@ time when the event is handled.
 
 import asyncio
 import logging
-import re
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -27,8 +26,9 @@ from parlour.core.journal import (
     Upsert,
 )
 from parlour.core.journal import where as matching
-from parlour.core.model.chats import PLATFORM_SURFACE
+from parlour.core.model.chats import PLATFORM_SURFACE, split_chat_key
 from parlour.core.model.event import EventEnvelope, Participant, RecordedEvent
+from parlour.core.model.ids import BotId
 from parlour.core.model.ports import Clock
 from parlour.core.store.tables import NAMES
 from parlour_sdk.protocol.platform_api import NotSupportedError
@@ -53,13 +53,11 @@ MAX_NAMES_PER_EVENT = 20
 """Maximum number of names that are looked up for one event."""
 
 Kind = Literal["user", "group"]
-_CHAT = re.compile(r"(?:^|/)(?P<type>group|private):(?P<id>.+)")
-"""Matches the key of a chat; ids may contain slashes."""
 _USERS = ("sender", "editor", "user", "operator", "inviter")
 
 
 class NameKey(NamedTuple):
-    bot_id: str
+    bot_id: BotId
     kind: Kind
     entity_id: str
 
@@ -79,36 +77,38 @@ class NameDirectory:
         self._journal = journal
         self._bots = bots
         self._clock = clock
-        self._known: OrderedDict[NameKey, KnownName] = OrderedDict()
+        self._cache: OrderedDict[NameKey, KnownName] = OrderedDict()
         self._lookups: dict[NameKey, asyncio.Task[None]] = {}
 
     def needs_names(self, envelope: EventEnvelope) -> bool:
         """Returns whether the event needs `with_names`: a name is known that it lacks, or one has to be looked up."""
-        known = (self._fresh(key) for key in _keys_without_name(envelope))
-        return any(each is None or each.name for each in known)
+        cached = (self._cached(key) for key in _keys_without_name(envelope))
+        return any(each is None or each.name for each in cached)
 
     def with_cached_names(self, envelope: EventEnvelope) -> EventEnvelope:
         """Returns the event with the names that are in memory."""
-        names = {key: known.name for key in _keys_without_name(envelope) if (known := self._fresh(key)) and known.name}
+        names = {
+            key: cached.name for key in _keys_without_name(envelope) if (cached := self._cached(key)) and cached.name
+        }
         return _with_names(envelope, names) if names else envelope
 
     async def with_names(self, event: RecordedEvent) -> RecordedEvent:
         """Returns the event with its names; names that do not arrive in time are left out."""
         envelope = event.envelope
-        missing = self._missing(envelope)
+        missing = self._missing_keys(envelope)
         if missing:
             lookups = [self._lookup(key, envelope) for key in missing]
             await asyncio.wait(lookups, timeout=NAME_WAIT_SECONDS)
-        filled = self.with_cached_names(envelope)
-        return event if filled is envelope else replace(event, envelope=filled)
+        named_envelope = self.with_cached_names(envelope)
+        return event if named_envelope is envelope else replace(event, envelope=named_envelope)
 
-    def forget_chat(self, bot_id: str, chat: str) -> list[Statement]:
+    def forget_chat(self, bot_id: BotId, chat: str) -> list[Statement]:
         """Forgets the user or group of a chat. The statements belong to the unit that deletes the conversation."""
-        found = _CHAT.search(chat)
-        if found is None:
+        named = split_chat_key(chat)
+        if named is None:
             return []
-        key = NameKey(bot_id, "group" if found["type"] == "group" else "user", found["id"])
-        self._known.pop(key, None)
+        key = NameKey(bot_id, "group" if named[0] == "group" else "user", named[1])
+        self._cache.pop(key, None)
         return [Delete(NAMES, matching(**key._asdict()), expect=ANY)]
 
     async def close(self) -> None:
@@ -117,22 +117,22 @@ class NameDirectory:
             lookup.cancel()
         await asyncio.gather(*lookups, return_exceptions=True)
 
-    def _missing(self, envelope: EventEnvelope) -> list[NameKey]:
-        return [key for key in _keys_without_name(envelope) if self._fresh(key) is None][:MAX_NAMES_PER_EVENT]
+    def _missing_keys(self, envelope: EventEnvelope) -> list[NameKey]:
+        return [key for key in _keys_without_name(envelope) if self._cached(key) is None][:MAX_NAMES_PER_EVENT]
 
-    def _fresh(self, key: NameKey) -> KnownName | None:
-        known = self._known.get(key)
-        return known if known is not None and self._is_valid(known.expires_at) else None
+    def _cached(self, key: NameKey) -> KnownName | None:
+        entry = self._cache.get(key)
+        return entry if entry is not None and self._is_valid(entry.expires_at) else None
 
     def _is_valid(self, expires_at: int) -> bool:
         """Returns whether a name is still valid; one that was stored while the clock was ahead is looked up again."""
         return 0 < expires_at - self._clock.now() <= NAME_TTL_MILLISECONDS
 
-    def _remember(self, key: NameKey, known: KnownName) -> None:
-        self._known[key] = known
-        self._known.move_to_end(key)
-        if len(self._known) > MAX_CACHED_NAMES:
-            self._known.popitem(last=False)
+    def _remember(self, key: NameKey, entry: KnownName) -> None:
+        self._cache[key] = entry
+        self._cache.move_to_end(key)
+        if len(self._cache) > MAX_CACHED_NAMES:
+            self._cache.popitem(last=False)
 
     def _lookup(self, key: NameKey, envelope: EventEnvelope) -> asyncio.Task[None]:
         """Shares one lookup between all events that wait for the same name."""
@@ -146,15 +146,15 @@ class NameDirectory:
 
     async def _find(self, key: NameKey, account: str, group_id: str) -> None:
         try:
-            kept = await self._load(key)
-            if kept is not None:
-                self._remember(key, kept)
+            stored = await self._load(key)
+            if stored is not None:
+                self._remember(key, stored)
                 return
             name = await self._query_platform(key, account, group_id)
-            lasting = NAME_TTL_MILLISECONDS if name else UNKNOWN_NAME_TTL_MILLISECONDS
-            known = KnownName(name, self._clock.now() + lasting)
-            self._remember(key, known)
-            await self._store(key, known)
+            ttl = NAME_TTL_MILLISECONDS if name else UNKNOWN_NAME_TTL_MILLISECONDS
+            entry = KnownName(name, self._clock.now() + ttl)
+            self._remember(key, entry)
+            await self._store(key, entry)
         except PlatformOffline:
             logger.debug("no lookup of the name of %s %s: bot %s is offline", key.kind, key.entity_id, key.bot_id)
         except GuardFailed:
@@ -171,8 +171,8 @@ class NameDirectory:
             return None
         return KnownName(rows[0]["name"], rows[0]["expires_at"])
 
-    async def _store(self, key: NameKey, known: KnownName) -> None:
-        values = {**key._asdict(), "name": known.name, "created_at": self._clock.now(), "expires_at": known.expires_at}
+    async def _store(self, key: NameKey, entry: KnownName) -> None:
+        values = {**key._asdict(), "name": entry.name, "created_at": self._clock.now(), "expires_at": entry.expires_at}
         upsert = Upsert(("bot_id", "kind", "entity_id"), ("name", "created_at", "expires_at"))
         await self._journal.commit(
             Unit("name.keep", (require_bot_exists(key.bot_id), Insert(NAMES, values, conflict=upsert)))
@@ -193,8 +193,8 @@ class NameDirectory:
                 return _line(member.display_name or member.user.nickname)
         except PlatformOffline:
             raise
-        except (PlatformRefused, PlatformUncertain, NotSupportedError) as refused:
-            logger.debug("bot %s has no name for %s %s: %s", key.bot_id, key.kind, key.entity_id, refused)
+        except (PlatformRefused, PlatformUncertain, NotSupportedError) as error:
+            logger.debug("bot %s has no name for %s %s: %s", key.bot_id, key.kind, key.entity_id, error)
         return ""
 
 
@@ -206,18 +206,20 @@ def _keys_without_name(envelope: EventEnvelope) -> list[NameKey]:
     """Returns the users and groups of a platform's event that have an id and no name."""
     if envelope.surface != PLATFORM_SURFACE or not envelope.bot_id:
         return []
-    found: list[tuple[Kind, Any]] = []
+    entities: list[tuple[Kind, Any]] = []
     data = envelope.data
     users = [data.get(name) for name in _USERS]
     member = data.get("member")
     users += [member.get("user")] if isinstance(member, dict) else []
-    found += [("user", each.get("id")) for each in users if isinstance(each, dict) and not each.get("nickname")]
-    found += [("user", each.id) for each in (envelope.actor, envelope.subject) if each.type == "user" and not each.name]
+    entities += [("user", each.get("id")) for each in users if isinstance(each, dict) and not each.get("nickname")]
+    entities += [
+        ("user", each.id) for each in (envelope.actor, envelope.subject) if each.type == "user" and not each.name
+    ]
     group = _group(data)
     if group and not group.get("name"):
-        found.append(("group", group.get("id")))
-    found += [("user", each.get("sender")) for each in _quotes(envelope) if not each.get("name")]
-    keys = (NameKey(envelope.bot_id, kind, entity_id) for kind, entity_id in found if isinstance(entity_id, str))
+        entities.append(("group", group.get("id")))
+    entities += [("user", each.get("sender")) for each in _quotes(envelope) if not each.get("name")]
+    keys = (NameKey(envelope.bot_id, kind, entity_id) for kind, entity_id in entities if isinstance(entity_id, str))
     return list(dict.fromkeys(key for key in keys if key.entity_id))
 
 
@@ -226,8 +228,8 @@ def _group(data: Mapping[str, Any]) -> dict[str, Any]:
     group = data.get("group")
     if isinstance(group, dict):
         return group
-    in_group = group is None and data.get("chat_type") == "group"
-    return {"id": data.get("chat_id")} if in_group else {}
+    is_group_chat = group is None and data.get("chat_type") == "group"
+    return {"id": data.get("chat_id")} if is_group_chat else {}
 
 
 def _quotes(envelope: EventEnvelope) -> Iterable[dict[str, Any]]:
@@ -239,18 +241,20 @@ def _with_names(envelope: EventEnvelope, names: dict[NameKey, str]) -> EventEnve
     def name_of(kind: Kind, entity_id: Any) -> str:
         return names.get(NameKey(envelope.bot_id, kind, entity_id), "") if isinstance(entity_id, str) else ""
 
-    def user(told: Any) -> Any:
-        named = isinstance(told, dict) and not told.get("nickname") and name_of("user", told.get("id"))
-        return {**told, "nickname": named} if named else told
+    def user(value: Any) -> Any:
+        known_name = isinstance(value, dict) and not value.get("nickname") and name_of("user", value.get("id"))
+        return {**value, "nickname": known_name} if known_name else value
 
-    def party(told: Participant) -> Participant:
-        named = told.type == "user" and not told.name and name_of("user", told.id)
-        return replace(told, name=named) if named else told
+    def party(value: Participant) -> Participant:
+        known_name = value.type == "user" and not value.name and name_of("user", value.id)
+        return replace(value, name=known_name) if known_name else value
 
     def quoted(element: Any) -> Any:
-        own = isinstance(element, dict) and element.get("type") in ("quote", "Quote") and not element.get("name")
-        named = name_of("user", element.get("sender")) if own else ""
-        return {**element, "name": named} if named else element
+        is_unnamed_quote = (
+            isinstance(element, dict) and element.get("type") in ("quote", "Quote") and not element.get("name")
+        )
+        known_name = name_of("user", element.get("sender")) if is_unnamed_quote else ""
+        return {**element, "name": known_name} if known_name else element
 
     data = dict(envelope.data)
     data |= {name: user(data[name]) for name in _USERS if name in data}
@@ -261,10 +265,10 @@ def _with_names(envelope: EventEnvelope, names: dict[NameKey, str]) -> EventEnve
         data["group"] = {**group, "name": name_of("group", group.get("id"))}
     if isinstance(data.get("message_chain"), list):
         data["message_chain"] = [quoted(each) for each in data["message_chain"]]
-    said = dict(envelope.input)
-    if said.get("contents"):
-        said["contents"] = [quoted(each) for each in said["contents"]]
+    input_data = dict(envelope.input)
+    if input_data.get("contents"):
+        input_data["contents"] = [quoted(each) for each in input_data["contents"]]
     subject = party(envelope.subject)
     if subject.type == "group" and not subject.name:
         subject = replace(subject, name=name_of("group", subject.id))
-    return replace(envelope, data=data, input=said, actor=party(envelope.actor), subject=subject)
+    return replace(envelope, data=data, input=input_data, actor=party(envelope.actor), subject=subject)

@@ -51,8 +51,8 @@ def actor(event: PlatformEvent) -> Participant:
         case FeedbackReceived(user_id=str(user_id)):
             return Participant("user", user_id)
         case PlatformSpecific():
-            named = (_user_in_data(event.data, name) for name in ("operator_id", "sender_id", "user_id"))
-            return next(filter(None, named), Participant())
+            candidates = (_user_in_data(event.data, name) for name in ("operator_id", "sender_id", "user_id"))
+            return next(filter(None, candidates), Participant())
     return Participant()
 
 
@@ -81,9 +81,9 @@ def subject(event: PlatformEvent) -> Participant:
 
 def _user_in_data(data: dict[str, Any], name: str) -> Participant | None:
     """Returns the user that a platform-specific event names in this field. The id 0 means no user."""
-    told = data.get(name)
-    known = isinstance(told, int | str) and not isinstance(told, bool) and told not in (0, "", "0")
-    return Participant("user", str(told)) if known and len(str(told)) <= MAX_ID_CHARACTERS else None
+    value = data.get(name)
+    is_valid = isinstance(value, int | str) and not isinstance(value, bool) and value not in (0, "", "0")
+    return Participant("user", str(value)) if is_valid and len(str(value)) <= MAX_ID_CHARACTERS else None
 
 
 def _user(user: User | None) -> Participant:

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from parlour.core.model.ids import ArtifactId, BotId
 from parlour.core.model.providers import ProviderFailed
+from parlour.core.model.reply_allowance import ReplyAllowance
 from parlour_sdk.values import dataclass
 
 from .api import PlatformApi
@@ -44,6 +46,8 @@ class IncomingEvent:
     """The platform's own name of the event."""
     happened_at: int = 0
     """Time of the event in milliseconds of the Host's clock; 0 if the platform's clock was not compared with it."""
+    reply_allowance: ReplyAllowance | None = None
+    """The replies that the platform allows to this event; None if it does not limit them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +64,14 @@ class FileUnavailable(ProviderFailed):
 
     def __init__(self, artifact_id: str, message: str, retryable: bool = False) -> None:
         super().__init__("not_found", message, retryable)
-        self.artifact_id = artifact_id
+        self.artifact_id = ArtifactId(artifact_id)
 
 
 class HostLink(Protocol):
     """The Host as an adapter sees it: configuration of its bot, and the entry for events."""
 
     @property
-    def bot_id(self) -> str: ...
+    def bot_id(self) -> BotId: ...
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -143,18 +147,25 @@ class PlatformRefused(Exception):
     """Raised when the platform responded that it rejected the call."""
 
     def __init__(
-        self, reason: str, retry_after: float | None = None, permanent: bool = False, everywhere: bool = False
+        self, reason: str, retry_after: float | None = None, permanent: bool = False, account_wide: bool = False
     ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.retry_after = retry_after
         """Seconds before which the platform accepts nothing in this chat, or from this account if `account_wide`."""
         self.permanent = permanent
-        self.account_wide = everywhere
+        self.account_wide = account_wide
 
 
 class PlatformOffline(PlatformRefused):
     """Raised when no connection is available, so nothing was done. Unless permanent, a retry may succeed."""
+
+
+class ReplyHandleRejected(PlatformRefused):
+    """Raised when the platform certainly showed nothing, because it accepts no reply under this handle any more.
+
+    The fallback of the event's reply allowance applies.
+    """
 
 
 class PlatformUncertain(Exception):

@@ -18,6 +18,7 @@ from parlour.core.journal import Journal, Unit
 from parlour.core.model.command import CHAT_SURFACES, ChatCommand, CommandResult
 from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY
 from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.ids import NO_RUN, PluginId
 from parlour.core.model.ports import PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
 from parlour.core.platforms.connections import PlatformBots
 from parlour.core.routing.decisions import ToAgent, ToListeners
@@ -54,7 +55,7 @@ class CommandReplies:
             message = self._message(event, CommandReply.model_validate(part))
         except (ValidationError, CallRejected) as error:
             raise PluginCallFailed("invalid_argument", f"its answer can't be shown: {error}") from error
-        row = self._delivery.composer.compose_message(event, "", "message", message)
+        row = self._delivery.composer.compose_message(event, NO_RUN, "message", message)
         unit = Unit("command.answer", (outbox_rows.insert(row),))
         delivery = self._delivery.publisher.deliver(self._journal, unit, [row])
         # also if the command times out: a row that is stored must be sent
@@ -104,51 +105,51 @@ class PluginCommands:
 
     def _find_command(self, event: EventEnvelope) -> RegisteredComponent[CommandSpec] | None:
         """Finds the command of a message. A name wins over an alias; among equal names, the first plugin by id wins."""
-        word = event.text.split(maxsplit=1)[0] if event.text.startswith("/") else ""
-        name, known = word[1:], self._components.commands() if len(word) > 1 else []
-        by_name = next((each for each in known if each.name == name), None)
-        return by_name or next((each for each in known if name in each.spec.aliases), None)
+        first_word = event.text.split(maxsplit=1)[0] if event.text.startswith("/") else ""
+        name, commands = first_word[1:], self._components.commands() if len(first_word) > 1 else []
+        by_name = next((each for each in commands if each.name == name), None)
+        return by_name or next((each for each in commands if name in each.spec.aliases), None)
 
     async def execute(self, control_input: ChatCommand, event: RecordedEvent) -> CommandResult:
-        name, plugin_id = control_input.name, control_input.argument
+        name, plugin_id = control_input.name, PluginId(control_input.argument)
         try:
             async with asyncio.timeout(COMMAND_TIMEOUT_SECONDS):
-                answers = await self._run(name.removeprefix("/"), plugin_id, event)
+                reply_count = await self._run(name.removeprefix("/"), plugin_id, event)
         except (PluginUnavailable, PluginDisconnected, PluginCallFailed, TimeoutError) as failure:
-            told = str(failure) or f"it took longer than {COMMAND_TIMEOUT_SECONDS:.0f} s"
-            logger.warning("command %s of plugin %s failed: %s", name, plugin_id, told)
-            word = self._languages.text(event, "command.plugin_failed", name=name)
-            return CommandResult(f"{plugin_id} failed: {told}", word)
-        return CommandResult(f"{plugin_id} answered {answers} times")
+            message = str(failure) or f"it took longer than {COMMAND_TIMEOUT_SECONDS:.0f} s"
+            logger.warning("command %s of plugin %s failed: %s", name, plugin_id, message)
+            reply = self._languages.text(event, "command.plugin_failed", name=name)
+            return CommandResult(f"{plugin_id} failed: {message}", reply)
+        return CommandResult(f"{plugin_id} answered {reply_count} times")
 
-    async def _run(self, name: str, plugin_id: str, event: RecordedEvent) -> int:
+    async def _run(self, name: str, plugin_id: PluginId, event: RecordedEvent) -> int:
         stream = await self._plugins.stream(plugin_id, "run_command", self._invocation(name, event))
-        answers = 0
+        reply_count = 0
         try:
             while parts := await stream.batch():
-                for part in parts[: MAX_REPLIES - answers]:
+                for part in parts[: MAX_REPLIES - reply_count]:
                     await self._replies.send(event, part)
-                answers += len(parts)
-                if answers >= MAX_REPLIES:
+                reply_count += len(parts)
+                if reply_count >= MAX_REPLIES:
                     _abort_stream(stream)
                     break
         except asyncio.CancelledError:
             _abort_stream(stream)
             raise
-        return min(answers, MAX_REPLIES)
+        return min(reply_count, MAX_REPLIES)
 
     def _invocation(self, name: str, event: RecordedEvent) -> dict[str, Any]:
-        words = event.envelope.text.split(maxsplit=1)
-        text = words[1] if len(words) > 1 else ""
-        where = event_parts(event, multimodal=False)
+        words_of_text = event.envelope.text.split(maxsplit=1)
+        text = words_of_text[1] if len(words_of_text) > 1 else ""
+        parts = event_parts(event, multimodal=False)
         return {
             "command": name,
             "arguments": text.split(),
             "text": text,
             "event_id": event.envelope.event_id,
             "bot": payloads.bot_payload(self._bots, event.envelope.bot_id),
-            "conversation": where["conversation"],
-            "actor": where["actor"],
+            "conversation": parts["conversation"],
+            "actor": parts["actor"],
         }
 
 

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
+from parlour.core.model.ids import PluginId
 from parlour_sdk.protocol.base import I18nText, Request
 from parlour_sdk.protocol.component_specs import CommandSpec, KnowledgeEngineSpec, ListenerSpec, ParserSpec, ToolSpec
 from parlour_sdk.protocol.components import ComponentSummary
@@ -38,7 +39,7 @@ class ListenerHandlersSpec(ListenerSpec):
 class RegisteredComponent(Generic[Spec]):
     """A component of a plugin with its parsed declaration."""
 
-    plugin_id: str
+    plugin_id: PluginId
     plugin_version: str
     kind: str
     name: str
@@ -60,15 +61,15 @@ class ComponentRegistry:
     """The components that each plugin's newest process has reported. Removing a plugin removes its components."""
 
     def __init__(self) -> None:
-        self._of_plugin: dict[str, list[RegisteredComponent[Any]]] = {}
+        self._by_plugin: dict[str, list[RegisteredComponent[Any]]] = {}
         self._restored: dict[str, list[RegisteredComponent[Any]]] = {}
         """Listeners of plugins that have not started yet, as they were reported last."""
-        self._of_kind: dict[str, list[RegisteredComponent[Any]]] = {}
+        self._by_kind: dict[str, list[RegisteredComponent[Any]]] = {}
         """Cache by kind, because every event and every run reads it."""
 
-    def has_reported(self, plugin_id: str) -> bool:
+    def has_reported(self, plugin_id: PluginId) -> bool:
         """Returns whether the plugin has reported its components since the Host started."""
-        return plugin_id in self._of_plugin
+        return plugin_id in self._by_plugin
 
     def tools(self) -> list[RegisteredComponent[ToolSpec]]:
         return self._all("Tool")
@@ -85,45 +86,45 @@ class ComponentRegistry:
     def parsers(self) -> list[RegisteredComponent[ParserSpec]]:
         return self._all("Parser")
 
-    def replace_plugin(self, plugin_id: str, version: str, told: list[Any]) -> list[str]:
+    def replace_plugin(self, plugin_id: PluginId, version: str, components: list[Any]) -> list[str]:
         """Stores the response to `list_components`. Returns a warning per component that was skipped."""
-        self._of_plugin[plugin_id], warnings = _read_all(plugin_id, version, told)
-        self._of_kind = {}
+        self._by_plugin[plugin_id], warnings = _read_all(plugin_id, version, components)
+        self._by_kind = {}
         for warning in warnings:
             logger.warning("%s", warning)
         return warnings
 
-    def remove_plugin(self, plugin_id: str) -> None:
-        self._of_plugin.pop(plugin_id, None)
+    def remove_plugin(self, plugin_id: PluginId) -> None:
+        self._by_plugin.pop(plugin_id, None)
         self._restored.pop(plugin_id, None)
-        self._of_kind = {}
+        self._by_kind = {}
 
-    def listener_snapshot(self, plugin_id: str) -> list[dict[str, Any]]:
+    def listener_snapshot(self, plugin_id: PluginId) -> list[dict[str, Any]]:
         """Returns the listeners of a plugin, in the form that `restore_listeners` reads after the next start."""
-        own = (each for each in self.listeners() if each.plugin_id == plugin_id)
+        listeners = (each for each in self.listeners() if each.plugin_id == plugin_id)
         return [
             {"kind": each.kind, "name": each.name, "spec": each.spec.model_dump(mode="json", exclude_defaults=True)}
-            for each in own
+            for each in listeners
         ]
 
-    def restore_listeners(self, plugin_id: str, version: str, told: list[Any]) -> None:
+    def restore_listeners(self, plugin_id: PluginId, version: str, components: list[Any]) -> None:
         """Restores the last known listeners of a plugin, so that events are queued for them until the plugin reports
         again.
         """
-        known, _ = _read_all(plugin_id, version, told)
-        self._restored[plugin_id] = [each for each in known if each.kind == "EventListener"]
-        self._of_kind = {}
+        restored, _ = _read_all(plugin_id, version, components)
+        self._restored[plugin_id] = [each for each in restored if each.kind == "EventListener"]
+        self._by_kind = {}
 
     def _all(self, kind: str) -> list[RegisteredComponent[Any]]:
         """Returns components sorted independently of the order in which plugins started."""
-        known = self._of_kind.get(kind)
-        if known is None:
-            known = sorted(self._each(kind), key=_sort_key)
-            self._of_kind[kind] = known
-        return known
+        components = self._by_kind.get(kind)
+        if components is None:
+            components = sorted(self._iterate(kind), key=_sort_key)
+            self._by_kind[kind] = components
+        return components
 
-    def _each(self, kind: str) -> Iterator[RegisteredComponent[Any]]:
-        for components in (self._restored | self._of_plugin).values():
+    def _iterate(self, kind: str) -> Iterator[RegisteredComponent[Any]]:
+        for components in (self._restored | self._by_plugin).values():
             yield from (each for each in components if each.kind == kind)
 
 
@@ -134,24 +135,24 @@ def _sort_key(component: RegisteredComponent[Any]) -> tuple[str, str]:
     return component.plugin_id, "" if component.kind == "EventListener" else component.name
 
 
-def _read_all(plugin_id: str, version: str, told: list[Any]) -> tuple[list[RegisteredComponent[Any]], list[str]]:
+def _read_all(plugin_id: PluginId, version: str, items: list[Any]) -> tuple[list[RegisteredComponent[Any]], list[str]]:
     """Parses components; returns them with a warning for each one that was skipped."""
-    kept: dict[tuple[str, str], RegisteredComponent[Any]] = {}
+    components: dict[tuple[str, str], RegisteredComponent[Any]] = {}
     warnings: list[str] = []
-    for item in told:
+    for item in items:
         try:
-            found = _read(plugin_id, version, item)
+            component = _read(plugin_id, version, item)
         except ValueError as error:
             warnings.append(f"a component of plugin {plugin_id} is skipped: {_error_text(error)}")
             continue
-        if found is not None and (found.kind, found.name) in kept:
-            warnings.append(f"plugin {plugin_id} has a second {found.kind} '{found.name}', which is skipped")
-        elif found is not None:
-            kept[found.kind, found.name] = found
-    return list(kept.values()), warnings
+        if component is not None and (component.kind, component.name) in components:
+            warnings.append(f"plugin {plugin_id} has a second {component.kind} '{component.name}', which is skipped")
+        elif component is not None:
+            components[component.kind, component.name] = component
+    return list(components.values()), warnings
 
 
-def _read(plugin_id: str, version: str, item: Any) -> RegisteredComponent[Any] | None:
+def _read(plugin_id: PluginId, version: str, item: Any) -> RegisteredComponent[Any] | None:
     """Parses a component. Returns None for a kind that is handled elsewhere or unknown."""
     summary = ComponentSummary.model_validate(item)
     if summary.kind not in _SPECS:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from parlour.core.config.bots import BotRepository
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import PluginId
 from parlour.core.model.ports import PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable
 from parlour.core.platforms.names import NameDirectory
 from parlour_sdk.protocol.components import EventOutcome
@@ -34,13 +35,13 @@ class FailedListener:
 class DispatchResult:
     """The result of dispatching an event."""
 
-    completed_plugins: list[str] = field(default_factory=list)
+    completed_plugins: list[PluginId] = field(default_factory=list)
     """Plugins whose handlers were all called."""
-    finished_handlers: dict[str, list[str]] = field(default_factory=dict)
+    finished_handlers: dict[PluginId, list[str]] = field(default_factory=dict)
     """Handlers by plugin that will not be called again: they were called, or propagation was stopped before them."""
     handled_by: list[str] = field(default_factory=list)
     stopped_by: str = ""
-    failed_listeners: dict[str, FailedListener] = field(default_factory=dict)
+    failed_listeners: dict[PluginId, FailedListener] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     """Messages about failures of handlers."""
 
@@ -62,92 +63,102 @@ class ListenerDispatcher:
         self._bots = bots
         self._seconds = seconds
 
-    async def dispatch(self, event: RecordedEvent, plugins: Sequence[str] = ()) -> DispatchResult:
+    async def dispatch(self, event: RecordedEvent, plugins: Sequence[PluginId] = ()) -> DispatchResult:
         """Dispatches an event to these plugins' handlers by priority. After one stopped it, the rest are called as
         observers only.
         """
         return await self._dispatch(event, self._audience.handler_calls(event.envelope.event_type, plugins), False)
 
     async def redeliver(
-        self, event: RecordedEvent, plugin_id: str, observing: bool, past: Sequence[str]
+        self, event: RecordedEvent, plugin_id: PluginId, observe_only: bool, finished_handlers: Sequence[str]
     ) -> DispatchResult:
-        """Dispatches an event again to one plugin, without the handlers in `past`.
+        """Dispatches an event again to one plugin, without the handlers in `finished_handlers`.
 
         They are called as observers only if another handler is responsible for the event.
         """
         if not self._audience.has_reported(plugin_id):
             return DispatchResult(failed_listeners={plugin_id: FailedListener("", _not_started(plugin_id))})
         turns = self._audience.handler_calls(event.envelope.event_type, (plugin_id,))
-        return await self._dispatch(event, [turn for turn in turns if turn.handler not in past], observing)
+        return await self._dispatch(
+            event,
+            [handler_call for handler_call in turns if handler_call.handler not in finished_handlers],
+            observe_only,
+        )
 
-    async def _dispatch(self, event: RecordedEvent, turns: Sequence[HandlerCall], observing: bool) -> DispatchResult:
-        heard, told, variables = DispatchResult(), dict[str, None](), dict[str, Any]()
+    async def _dispatch(self, event: RecordedEvent, turns: Sequence[HandlerCall], observe_only: bool) -> DispatchResult:
+        result, called_plugins, variables = DispatchResult(), dict[PluginId, None](), dict[str, Any]()
         if turns:
             event = await self._names.with_names(event)
-        for turn in turns:
-            past = heard.finished_handlers.setdefault(turn.plugin_id, [])
-            only_looks = observing or bool(heard.stopped_by)
-            if only_looks and not turn.is_observer:
-                past.append(turn.handler)
+        for handler_call in turns:
+            finished = result.finished_handlers.setdefault(handler_call.plugin_id, [])
+            observe = observe_only or bool(result.stopped_by)
+            if observe and not handler_call.is_observer:
+                finished.append(handler_call.handler)
                 continue
-            if turn.plugin_id in heard.failed_listeners:
+            if handler_call.plugin_id in result.failed_listeners:
                 continue  # a plugin's handlers receive events in order, also when they are retried
             try:
-                outcome = await self.call_handler(event, turn, only_looks, variables)
+                outcome = await self.call_handler(event, handler_call, observe, variables)
             except (PluginUnavailable, PluginDisconnected) as failure:
-                heard.failed_listeners[turn.plugin_id] = FailedListener(turn.handler, failure)
+                result.failed_listeners[handler_call.plugin_id] = FailedListener(handler_call.handler, failure)
                 continue
-            except PluginCallFailed as refused:
-                heard.failures.append(f"{_label(turn)} failed: {refused}")
+            except PluginCallFailed as call_failure:
+                result.failures.append(f"{_label(handler_call)} failed: {call_failure}")
             else:
-                _record_outcome(heard, turn, outcome)
-                variables = _merge_variables(variables, outcome.variables)
-            past.append(turn.handler)
-            told[turn.plugin_id] = None
-        heard.completed_plugins = [plugin_id for plugin_id in told if plugin_id not in heard.failed_listeners]
-        return heard
+                _record_outcome(result, handler_call, outcome)
+                variables = merge_variables(variables, outcome.variables)
+            finished.append(handler_call.handler)
+            called_plugins[handler_call.plugin_id] = None
+        result.completed_plugins = [
+            plugin_id for plugin_id in called_plugins if plugin_id not in result.failed_listeners
+        ]
+        return result
 
     async def call_handler(
-        self, event: RecordedEvent, turn: HandlerCall, observing: bool, variables: dict[str, Any]
+        self, event: RecordedEvent, handler_call: HandlerCall, observe_only: bool, variables: dict[str, Any]
     ) -> EventOutcome:
         """Calls one handler. Raises PluginUnavailable, PluginDisconnected or PluginCallFailed. Does not wait for a
         plugin to start.
         """
-        if not self._audience.has_reported(turn.plugin_id):
-            raise _not_started(turn.plugin_id)
-        request = {
+        if not self._audience.has_reported(handler_call.plugin_id):
+            raise _not_started(handler_call.plugin_id)
+        request: dict[str, Any] = {
             "event": payloads.event_payload(event),
             "bot": payloads.bot_payload(self._bots, event.envelope.bot_id),
             "conversation_id": event.conversation_id,
             "variables": variables,
-            "observing": observing,
+            "observing": observe_only,
         }
-        if turn.handler:
-            request["handler"] = turn.handler
-        answer = await self._plugins.call(turn.plugin_id, "emit_event", request, self._seconds)
+        if handler_call.handler:
+            request["handler"] = handler_call.handler
+        answer = await self._plugins.call(handler_call.plugin_id, "emit_event", request, self._seconds)
         try:
             return EventOutcome.model_validate(answer)
         except ValidationError as error:
             raise PluginCallFailed("invalid_argument", "its answer to emit_event can't be read") from error
 
 
-def _not_started(plugin_id: str) -> PluginUnavailable:
+def _not_started(plugin_id: PluginId) -> PluginUnavailable:
     return PluginUnavailable(f"plugin {plugin_id} has not come up")
 
 
-def _label(turn: HandlerCall) -> str:
-    return f"{turn.plugin_id}: its handler {turn.handler}" if turn.handler else turn.plugin_id
+def _label(handler_call: HandlerCall) -> str:
+    return (
+        f"{handler_call.plugin_id}: its handler {handler_call.handler}"
+        if handler_call.handler
+        else handler_call.plugin_id
+    )
 
 
-def _record_outcome(heard: DispatchResult, turn: HandlerCall, outcome: EventOutcome) -> None:
-    plugin_id = turn.plugin_id
-    if outcome.handled and plugin_id not in heard.handled_by:
-        heard.handled_by.append(plugin_id)
+def _record_outcome(result: DispatchResult, handler_call: HandlerCall, outcome: EventOutcome) -> None:
+    plugin_id = handler_call.plugin_id
+    if outcome.handled and plugin_id not in result.handled_by:
+        result.handled_by.append(plugin_id)
     if outcome.stop_propagation:
-        heard.stopped_by = plugin_id
-    heard.failures += [f"{plugin_id}: its handler {name} failed" for name in outcome.failed]
+        result.stopped_by = plugin_id
+    result.failures += [f"{plugin_id}: its handler {name} failed" for name in outcome.failed]
 
 
-def _merge_variables(variables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def merge_variables(variables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     """Merges changed variables; null removes a variable."""
     return {name: value for name, value in {**variables, **changes}.items() if value is not None}

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from parlour.core.journal import Ref, UnitBuilder
 from parlour.core.model.event import EventContext, EventEnvelope, Participant, RecordedEvent
+from parlour.core.model.ids import BotId, ConversationId, EventId, PluginId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock
-from parlour.core.store import event_log, listener_deliveries
+from parlour.core.store import event_log
 
-from .retries import ListenerRetries
+from .retries import ListenerDelivery, ListenerRetries
 from .subscriptions import ListenerSubscriptions
 
 RESPONDED_EVENT_TYPE = "message.responded"
@@ -25,30 +26,29 @@ ORIGIN = "host"
 class HostEvents:
     """Stores events of the Host and queues them for listeners."""
 
-    def __init__(self, audience: ListenerSubscriptions, later: ListenerRetries) -> None:
+    def __init__(self, audience: ListenerSubscriptions, retries: ListenerRetries) -> None:
         self._audience = audience
-        self._later = later
+        self._retries = retries
 
-    def add(self, draft: UnitBuilder, event: EventEnvelope, conversation_id: str, now: int) -> None:
+    def add(self, draft: UnitBuilder, event: EventEnvelope, conversation_id: ConversationId, now: int) -> None:
         """Adds the event for all plugins that listen to it."""
         plugins = self._audience.subscribed_plugins(event.event_type)
         if plugins:
             position = draft.add(event_log.append(event, conversation_id, now))
-            self.add_deliveries(draft, position, plugins, now)
+            self.add_deliveries(draft, position, event.bot_id, plugins)
 
     def add_deliveries(
-        self, draft: UnitBuilder, position: int, plugins: Sequence[str], now: int, observing: bool = False
+        self, draft: UnitBuilder, position: int, bot_id: BotId, plugins: Sequence[PluginId], observing: bool = False
     ) -> None:
-        """Adds the delivery rows for an event. The unit's statement at this position is the event."""
-        draft.add(
-            *(listener_deliveries.enqueue(Ref(position, "seq"), plugin_id, observing, now) for plugin_id in plugins)
-        )
+        """Adds the deliveries of a bot's event. The unit's statement at this position is the event."""
+        seq, delivery = Ref(position, "seq"), ListenerDelivery(observing)
+        draft.add(*(self._retries.enqueue(seq, bot_id, plugin_id, delivery) for plugin_id in plugins))
 
     def after_commit(self, event_type: str) -> None:
         """Starts the deliveries of a committed event."""
-        self._later.enqueue(*self._audience.subscribed_plugins(event_type))
+        self._retries.wake(*self._audience.subscribed_plugins(event_type))
 
-    def recipients(self, event_type: str, handled: bool) -> list[str]:
+    def recipients(self, event_type: str, handled: bool) -> list[PluginId]:
         """Returns the plugins that receive an event: all listeners, or observers only if it is handled elsewhere."""
         return (
             self._audience.observing_plugins(event_type) if handled else self._audience.subscribed_plugins(event_type)
@@ -86,7 +86,7 @@ def response_event(row: OutboxRow, now: int) -> EventEnvelope:
         "chat_type": address.get("chat_type") or "private",
         "chat_id": address.get("chat_id") or address.get("chat", ""),
     }
-    identity = f"responded:{row.outbox_id}"
+    identity = EventId(f"responded:{row.outbox_id}")
     return EventEnvelope(
         event_id=identity,
         event_type=RESPONDED_EVENT_TYPE,
@@ -103,10 +103,10 @@ def response_event(row: OutboxRow, now: int) -> EventEnvelope:
     )
 
 
-def command_event(asked: RecordedEvent, command: str, now: int) -> EventEnvelope:
+def command_event(command_message: RecordedEvent, command: str, now: int) -> EventEnvelope:
     """Builds the event for a command that a user sent to the Host or a plugin."""
-    envelope = asked.envelope
-    identity = f"command:{asked.seq}"
+    envelope = command_message.envelope
+    identity = EventId(f"command:{command_message.seq}")
     data = {
         "command": command,
         "arguments": envelope.text.split()[1:],

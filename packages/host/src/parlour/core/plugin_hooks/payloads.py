@@ -4,34 +4,35 @@ from typing import Any
 
 from parlour.core.config.bots import BotRepository
 from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.ids import BotId
 
 COMMON_FIELDS = ("chat_type", "chat_id", "account", "mentions_bot", "role")
 
 
-def event_payload(recorded: RecordedEvent) -> dict[str, Any]:
-    envelope = recorded.envelope
+def event_payload(event: RecordedEvent) -> dict[str, Any]:
+    envelope = event.envelope
     head = {
         "type": envelope.event_type,
         "event_id": envelope.event_id,
-        "timestamp": envelope.event_time or recorded.created_at,
+        "timestamp": envelope.event_time or event.created_at,
         "bot_id": envelope.bot_id,
         "adapter_name": envelope.source,
     }
     return {**_event_fields(envelope), **head}
 
 
-def bot_payload(bots: BotRepository, bot_id: str) -> dict[str, Any] | None:
-    found = bots.get(bot_id)
-    return {"id": found.bot_id, "name": found.name, "adapter": found.adapter} if found is not None else None
+def bot_payload(bots: BotRepository, bot_id: BotId) -> dict[str, Any] | None:
+    bot = bots.get(bot_id)
+    return {"id": bot.bot_id, "name": bot.name, "adapter": bot.adapter} if bot is not None else None
 
 
 def _event_fields(envelope: EventEnvelope) -> dict[str, Any]:
     data = dict(envelope.data)
     if envelope.event_type.startswith("platform."):
-        rest = {name: value for name, value in data.items() if name not in ("action", *COMMON_FIELDS)}
+        other_data = {name: value for name, value in data.items() if name not in ("action", *COMMON_FIELDS)}
         return {
             "action": data.get("action", ""),
-            "data": rest,
+            "data": other_data,
             **{name: data[name] for name in COMMON_FIELDS if name in data},
         }
     if envelope.event_type.split(".")[0] in ("schedule", "api"):

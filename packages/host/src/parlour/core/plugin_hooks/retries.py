@@ -1,24 +1,26 @@
 """Delivers queued events to plugins, per plugin in order of the events, and retries until it works.
 
-Observers of events that others handle receive them here; so do listeners whose plugin was unavailable. The handlers
-that are finished with an event are stored, so that only the handler that crashes its plugin is given up.
+Observers of events that others handle receive them here; so do listeners whose plugin was unavailable. Each delivery is
+a job. The handlers that are finished with an event are stored, so that only the handler that crashes its plugin is
+given up.
 """
 
-import asyncio
-import logging
 from collections.abc import Sequence
-from functools import partial
+from typing import Any, ClassVar
 
-from parlour.core.journal import Journal, Statement, Unit, retry_on_storage_failure
+from parlour.core.backoff import exponential_delay
+from parlour.core.cluster.parts import bot_part
+from parlour.core.jobs.job import Job, JobDone, JobFailed, JobHandler, JobResult, JobRetry
+from parlour.core.jobs.jobs import Jobs
+from parlour.core.jobs.progress import JobProgress
+from parlour.core.journal import Delete, Insert, Journal, Ref, Statement
+from parlour.core.model.ids import BotId, PluginId
 from parlour.core.model.ports import Clock, PluginDisconnected
 from parlour.core.store import event_notes
-from parlour.core.store import listener_deliveries as listening
 from parlour.core.store.event_log import EventLog
-from parlour.core.store.listener_deliveries import ListenerDelivery, ListenerDeliveryStore
+from parlour_sdk.values import dataclass
 
 from .dispatcher import DispatchResult, FailedListener, ListenerDispatcher
-
-logger = logging.getLogger(__name__)
 
 MAX_CRASHES = 3
 """Crashes of a plugin during one event, after which the event is not delivered to that handler again."""
@@ -26,112 +28,116 @@ MAX_AGE_MILLISECONDS = 3600 * 1000
 """Milliseconds after which a queued event is given up."""
 MAX_RETRY_SECONDS = 30.0
 """Maximum seconds between two attempts."""
+IN_ORDER_DELAY_MILLISECONDS = 60_000
+"""Delay before an observer of an event that listeners handle is called separately."""
+UNLIMITED = 1_000_000
+"""Number of plugins that may be called at the same time; each has one delivery at a time."""
 
 
-class ListenerRetries:
-    """Runs one task per plugin with queued events."""
+@dataclass(frozen=True, slots=True)
+class ListenerDelivery:
+    """A pending delivery of one event to the listeners of one plugin."""
 
-    def __init__(self, journal: Journal, listening: ListenerDispatcher, clock: Clock) -> None:
-        self._journal = journal
+    observing: bool
+    """True if the event has another handler and the plugin only observes it."""
+    finished_handlers: tuple[str, ...] = ()
+    """Names of the plugin's handlers that no longer need the event: delivered, given up, or stopped by another one."""
+    tries: int = 0
+    """Failed attempts to call the first handler that still needs the event."""
+
+    def to_payload(self) -> dict[str, Any]:
+        return {"observing": self.observing, "finished": list(self.finished_handlers), "tries": self.tries}
+
+    @classmethod
+    def from_payload(cls, payload: dict[str, Any]) -> "ListenerDelivery":
+        return cls(payload["observing"], tuple(payload["finished"]), payload["tries"])
+
+
+class ListenerRetries(JobHandler):
+    """Queues deliveries to listeners, and makes them. The key of the jobs is the plugin."""
+
+    kind: ClassVar[str] = "listener"
+    counts_before_attempt: ClassVar[bool] = False
+    keeps_done: ClassVar[bool] = False
+    concurrency: ClassVar[int] = UNLIMITED
+    max_retry_seconds: ClassVar[float] = MAX_RETRY_SECONDS
+
+    def __init__(self, journal: Journal, jobs: Jobs, dispatcher: ListenerDispatcher, clock: Clock) -> None:
         self._log = EventLog(journal)
-        self._unheard = ListenerDeliveryStore(journal)
-        self._listening = listening
+        self._jobs = jobs
+        self._dispatcher = dispatcher
         self._clock = clock
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._again: set[str] = set()
-        self._closed = False
 
-    async def recover(self) -> None:
-        self.enqueue(*await self._unheard.pending_plugins())
-
-    def enqueue(self, *plugin_ids: str) -> None:
-        """Starts delivering the queued events of these plugins."""
-        for plugin_id in plugin_ids:
-            self._again.add(plugin_id)
-            if plugin_id not in self._tasks and not self._closed:
-                self._tasks[plugin_id] = asyncio.create_task(self._work(plugin_id))
-
-    async def close(self) -> None:
-        self._closed = True
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
-
-    async def _work(self, plugin_id: str) -> None:
-        try:
-            while plugin_id in self._again:
-                self._again.discard(plugin_id)
-                await self._drain(plugin_id)
-        except Exception:
-            logger.exception("queued events for listeners of %s are left for the next start", plugin_id)
-        finally:
-            del self._tasks[plugin_id]
-
-    async def _drain(self, plugin_id: str) -> None:
-        deliver = partial(self._deliver_next, plugin_id)
-        while await retry_on_storage_failure(deliver, f"the queue of events for listeners of {plugin_id}"):
-            pass
-
-    async def _deliver_next(self, plugin_id: str) -> bool:
-        """Makes one attempt when the next one is due. Returns False if no event is queued."""
-        unheard = await self._unheard.next(plugin_id, self._clock.now())
-        if unheard is None:
-            return False
-        wait = (unheard.not_before - self._clock.now()) / 1000
-        if wait > 0:
-            await asyncio.sleep(wait)
-        await self._try(unheard)
-        return True
-
-    async def _try(self, unheard: ListenerDelivery) -> None:
-        event = await self._log.get_by_seq(unheard.event_seq)
-        if event is None or event.is_erased:
-            await self._end(unheard)
-            return
-        heard = await self._listening.redeliver(event, unheard.plugin_id, unheard.observing, unheard.finished_handlers)
-        missed = heard.failed_listeners.get(unheard.plugin_id)
-        if missed is None:
-            await self._end(unheard, *self._trail_notes(unheard, "", heard.failures))
-        elif self._too_late(unheard):
-            gone = f"{unheard.plugin_id} listens to such events, and {missed.failure}"
-            await self._end(unheard, *self._trail_notes(unheard, "", [*heard.failures, gone]))
-        else:
-            await self._postpone(unheard, heard, missed)
-
-    async def _postpone(self, unheard: ListenerDelivery, heard: DispatchResult, missed: FailedListener) -> None:
-        """Postpones the delivery for the failed handler and those after it. Attempts are counted per handler."""
-        past, failures = (
-            [*unheard.finished_handlers, *heard.finished_handlers.get(unheard.plugin_id, ())],
-            heard.failures,
+    def enqueue(
+        self, event_seq: int | Ref, bot_id: BotId, plugin_id: PluginId, delivery: ListenerDelivery, not_before: int = 0
+    ) -> Insert:
+        """Returns the statement that queues an event of a bot for a plugin."""
+        return self._jobs.enqueue(
+            self.kind,
+            plugin_id,
+            delivery.to_payload(),
+            event_seq=event_seq,
+            part=bot_part(bot_id) if bot_id else "",
+            attempts=delivery.tries,
+            not_before=not_before,
         )
-        attempts = unheard.attempts + 1 if len(past) == len(unheard.finished_handlers) else 1
-        until = self._clock.now() + round(_retry_delay(attempts - 1) * 1000)
-        if isinstance(missed.failure, PluginDisconnected) and attempts >= MAX_CRASHES:
-            failures = [*failures, f"{unheard.plugin_id} listens to such events, and {missed.failure}"]
-            past, attempts, until = [*past, missed.handler], 0, 0
-        notes = self._trail_notes(unheard, missed.handler, failures)
-        await self._commit(listening.postpone(unheard, past, attempts, until), *notes)
 
-    def _too_late(self, unheard: ListenerDelivery) -> bool:
-        return self._clock.now() - unheard.created_at > MAX_AGE_MILLISECONDS
+    def enqueue_in_order(self, event_seq: Ref, bot_id: BotId, plugin_id: PluginId, now: int) -> Insert:
+        """Returns the statement that queues an event for an observer, if listeners handle the event.
 
-    async def _end(self, unheard: ListenerDelivery, *notes: Statement) -> None:
-        """Removes the delivery row of the plugin."""
-        await self._commit(listening.complete(unheard.event_seq, unheard.plugin_id), *notes)
+        The observer normally receives the event together with them; the job is a fallback if that does not happen.
+        """
+        return self.enqueue(event_seq, bot_id, plugin_id, ListenerDelivery(True), now + IN_ORDER_DELAY_MILLISECONDS)
 
-    def _trail_notes(self, unheard: ListenerDelivery, handler: str, failures: Sequence[str]) -> list[Statement]:
+    def withdraw(self, event_seq: int, plugin_id: PluginId) -> Delete:
+        """Returns the statement that deletes a delivery that is done or is replaced."""
+        return self._jobs.withdraw(self.kind, plugin_id, event_seq)
+
+    def wake(self, *plugin_ids: PluginId) -> None:
+        """Starts delivering the queued events of these plugins."""
+        self._jobs.wake(self.kind, *plugin_ids)
+
+    async def run(self, job: Job, progress: JobProgress) -> JobResult:
+        event = await self._log.get_by_seq(job.event_seq)
+        if event is None or event.is_erased:
+            return JobDone()
+        plugin_id, delivery = PluginId(job.order_key), ListenerDelivery.from_payload(job.payload)
+        result = await self._dispatcher.redeliver(event, plugin_id, delivery.observing, delivery.finished_handlers)
+        failed_listener = result.failed_listeners.get(plugin_id)
+        if failed_listener is None:
+            return JobDone(self._trail_notes(job, "", result.failures))
+        if self._clock.now() - job.created_at > MAX_AGE_MILLISECONDS:
+            notes = self._trail_notes(job, "", [*result.failures, _final_failure(plugin_id, failed_listener)])
+            return JobFailed(str(failed_listener.failure), notes)
+        return self._retry(job, delivery, result, failed_listener)
+
+    def on_failed(self, job: Job, reason: str) -> Sequence[Statement]:
+        return self._trail_notes(job, "", [f"{job.order_key} listens to such events, and {reason}"])
+
+    def _retry(
+        self, job: Job, delivery: ListenerDelivery, result: DispatchResult, failed_listener: FailedListener
+    ) -> JobRetry:
+        """Postpones the delivery for the failed handler and those after it. Attempts are counted per handler."""
+        plugin_id, failures = PluginId(job.order_key), result.failures
+        newly_finished = tuple(result.finished_handlers.get(plugin_id, ()))
+        finished_handlers = delivery.finished_handlers + newly_finished
+        tries = 1 if newly_finished else delivery.tries + 1
+        delay = exponential_delay(tries, 1.0, MAX_RETRY_SECONDS)
+        if isinstance(failed_listener.failure, PluginDisconnected) and tries >= MAX_CRASHES:
+            failures = [*failures, _final_failure(plugin_id, failed_listener)]
+            finished_handlers, tries, delay = (*finished_handlers, failed_listener.handler), 0, 0
+        postponed = ListenerDelivery(delivery.observing, finished_handlers, tries)
+        notes = self._trail_notes(job, failed_listener.handler, failures)
+        return JobRetry(str(failed_listener.failure), delay, notes, postponed.to_payload())
+
+    def _trail_notes(self, job: Job, handler: str, failures: Sequence[str]) -> list[Statement]:
         """Returns the trail notes about failures; a handler that was given up gets a note of its own."""
         if not failures:
             return []
-        step = " ".join(filter(None, ("listener", unheard.plugin_id, handler)))
+        step = " ".join(filter(None, ("listener", job.order_key, handler)))
         text = f"Of those who listen, {'; '.join(failures)}."
-        return [event_notes.add_note(unheard.event_seq, step, {"text": text}, self._clock.now())]
-
-    async def _commit(self, *statements: Statement) -> None:
-        await self._journal.commit(Unit("listening.later", statements))
+        return [event_notes.add_note(job.event_seq, step, {"text": text}, self._clock.now())]
 
 
-def _retry_delay(attempts: int) -> float:
-    return float(min(2**attempts, MAX_RETRY_SECONDS))
+def _final_failure(plugin_id: PluginId, failed_listener: FailedListener) -> str:
+    return f"{plugin_id} listens to such events, and {failed_listener.failure}"

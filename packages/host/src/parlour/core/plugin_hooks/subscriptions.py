@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from parlour.core.model.event_pattern import pattern_matches
+from parlour.core.model.ids import PluginId
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
 
@@ -13,7 +14,7 @@ from .components import ComponentRegistry, HandlerSubscription, ListenerHandlers
 class HandlerCall:
     """One call: to a handler, or to a plugin that does not report its handlers."""
 
-    plugin_id: str
+    plugin_id: PluginId
     handler: str
     is_observer: bool
     """True if it may also observe events that another handler handles or has stopped."""
@@ -22,49 +23,55 @@ class HandlerCall:
 class ListenerSubscriptions:
     """The subscriptions of all plugins."""
 
-    def __init__(self, components: ComponentRegistry, grants: Callable[[str], PluginPermissions]) -> None:
+    def __init__(self, components: ComponentRegistry, grants: Callable[[PluginId], PluginPermissions]) -> None:
         self._components = components
         self._grants = grants
 
-    def handler_calls(self, event_type: str, plugins: Sequence[str] = ()) -> list[HandlerCall]:
+    def handler_calls(self, event_type: str, plugins: Sequence[PluginId] = ()) -> list[HandlerCall]:
         """Returns the handlers of these (or all) plugins for an event: first those that can handle it, by priority,
         then pure observers.
 
         A handler is called once, even if several of its patterns match the event.
         """
-        best: dict[tuple[str, str], tuple[int, int]] = {}
-        observing: set[tuple[str, str]] = set()
-        for plugin_id, wish in self._matching_subscriptions(event_type):
+        best: dict[tuple[PluginId, str], tuple[int, int]] = {}
+        observers: set[tuple[PluginId, str]] = set()
+        for plugin_id, subscription in self._matching_subscriptions(event_type):
             if not plugins or plugin_id in plugins:
-                key, rank = (plugin_id, wish.name), (0 if wish.observe else 1, wish.priority)
+                key, rank = (plugin_id, subscription.name), (0 if subscription.observe else 1, subscription.priority)
                 best[key] = max(best.get(key, rank), rank)
-                if wish.observe:
-                    observing.add(key)
+                if subscription.observe:
+                    observers.add(key)
         in_order = sorted(best, key=lambda key: (-best[key][0], -best[key][1], key[0]))
-        return [HandlerCall(*key, is_observer=key in observing) for key in in_order]
+        return [HandlerCall(*key, is_observer=key in observers) for key in in_order]
 
-    def has_reported(self, plugin_id: str) -> bool:
+    def has_reported(self, plugin_id: PluginId) -> bool:
         """Returns whether the plugin has reported its components; before that, its subscriptions are not known."""
         return self._components.has_reported(plugin_id)
 
-    def subscribed_plugins(self, event_type: str, plugins: Sequence[str] = ()) -> list[str]:
+    def subscribed_plugins(self, event_type: str, plugins: Sequence[PluginId] = ()) -> list[PluginId]:
         """Returns the plugins that have a handler for the event."""
-        return list(dict.fromkeys(turn.plugin_id for turn in self.handler_calls(event_type, plugins)))
+        return list(dict.fromkeys(handler_call.plugin_id for handler_call in self.handler_calls(event_type, plugins)))
 
     def has_handlers(self, event_type: str) -> bool:
         """Returns whether a handler would do more than observe."""
-        return any(not wish.observe for _, wish in self._matching_subscriptions(event_type))
+        return any(not subscription.observe for _, subscription in self._matching_subscriptions(event_type))
 
-    def observing_plugins(self, event_type: str) -> list[str]:
-        return sorted({plugin_id for plugin_id, wish in self._matching_subscriptions(event_type) if wish.observe})
+    def observing_plugins(self, event_type: str) -> list[PluginId]:
+        return sorted(
+            {plugin_id for plugin_id, subscription in self._matching_subscriptions(event_type) if subscription.observe}
+        )
 
-    def _matching_subscriptions(self, event_type: str) -> Iterator[tuple[str, HandlerSubscription]]:
+    def _matching_subscriptions(self, event_type: str) -> Iterator[tuple[PluginId, HandlerSubscription]]:
         for listener in self._components.listeners():
-            wishes = [wish for wish in _subscriptions(listener) if pattern_matches(wish.event, event_type)]
-            if wishes and self._is_permitted(listener.plugin_id, event_type):
-                yield from ((listener.plugin_id, wish) for wish in wishes)
+            subscriptions = [
+                subscription
+                for subscription in _subscriptions(listener)
+                if pattern_matches(subscription.event, event_type)
+            ]
+            if subscriptions and self._is_permitted(listener.plugin_id, event_type):
+                yield from ((listener.plugin_id, subscription) for subscription in subscriptions)
 
-    def _is_permitted(self, plugin_id: str, event_type: str) -> bool:
+    def _is_permitted(self, plugin_id: PluginId, event_type: str) -> bool:
         """Returns whether the operator grants the plugin such events, at this moment."""
         return any(pattern_matches(pattern, event_type) for pattern in self._grants(plugin_id).events)
 

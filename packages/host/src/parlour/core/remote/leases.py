@@ -10,6 +10,7 @@ from functools import partial
 from parlour.core.access import audit
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, Statement, Unit, retry_on_storage_failure
+from parlour.core.model.ids import NO_PLUGIN, PluginId, RunId
 from parlour.core.model.ports import Clock
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.runs.active_run import ActiveRun
@@ -43,36 +44,36 @@ class LeasedRun:
 
     def __init__(
         self,
-        live: ActiveRun,
+        active_run: ActiveRun,
         descriptor: RunnerDescriptor,
         labels: frozenset[str],
         status: RunStatus,
         journal: Journal,
         clock: Clock,
-        requeued: Callable[[], None],
+        on_requeued: Callable[[], None],
     ) -> None:
-        self.active_run = live
+        self.active_run = active_run
         self.descriptor = descriptor
         self.labels = labels
         self.status = status
         self.lease: Lease | None = None
         self._journal = journal
         self._clock = clock
-        self._requeued = requeued
+        self._on_requeued = on_requeued
         self._timer: asyncio.TimerHandle | None = None
         self._expiry: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
-        live.session.execute_remotely(self)
-        if live.session.is_over():
+        active_run.session.execute_remotely(self)
+        if active_run.session.is_over():
             self._wake.set()  # it was cancelled while it was being queued
 
     @property
-    def run_id(self) -> str:
+    def run_id(self) -> RunId:
         return self.active_run.session.run_id
 
     @property
-    def holder(self) -> str:
-        return self.lease.runtime.plugin_id if self.lease is not None else ""
+    def holder(self) -> PluginId:
+        return self.lease.runtime.plugin_id if self.lease is not None else NO_PLUGIN
 
     @property
     def lease_token(self) -> str:
@@ -101,12 +102,14 @@ class LeasedRun:
                 return False
             now = self._clock.now()
             until = now + int(LEASE_SECONDS * 1000)
-            claimed = ledger.transition(
+            claim_update = ledger.transition(
                 self.run_id, "queued", "claimed", now, claimed_by=runtime.runtime_id, lease_until=until
             )
             entry = audit.runtime_entry(runtime.plugin_id, runtime.runtime_id, "run_claim", "claimed", now, self.run_id)
             try:
-                await self._journal.commit(Unit("run.claim", (claimed, remote_queue.claim(self.run_id, token), entry)))
+                await self._journal.commit(
+                    Unit("run.claim", (claim_update, remote_queue.claim(self.run_id, token), entry))
+                )
             except GuardFailed:
                 self.status = "claimed"  # another process with the same database was faster
                 return False
@@ -118,25 +121,25 @@ class LeasedRun:
         self.status, self.lease = status, lease
         self._start_timer(lease)
 
-    async def renew(self, token: str, plugin_id: str) -> Lease:
+    async def renew(self, token: str, plugin_id: PluginId) -> Lease:
         """Extends the lease to its full duration from now on."""
         async with self.active_run.lock:
             lease = self.verify(token, plugin_id)
             now = self._clock.now()
             until = now + int(LEASE_SECONDS * 1000)
-            renewed = ledger.renew_lease(self.run_id, until)
-            await self._journal.commit(Unit("run.renew", (renewed, remote_queue.require_lease(self.run_id, token))))
+            renewal = ledger.renew_lease(self.run_id, until)
+            await self._journal.commit(Unit("run.renew", (renewal, remote_queue.require_lease(self.run_id, token))))
             lease.expires_at = until
             self._start_timer(lease)
             return lease
 
-    async def release(self, token: str, plugin_id: str) -> None:
+    async def release(self, token: str, plugin_id: PluginId) -> None:
         """Puts a claimed run that has not started back into the queue."""
         async with self.active_run.lock:
             self.verify(token, plugin_id)
             if self.status != "claimed":
-                told = "the run has begun and can't be given back; end it with run_finalize"
-                raise CallRejected("invalid_argument", told)
+                message = "the run has begun and can't be given back; end it with run_finalize"
+                raise CallRejected("invalid_argument", message)
             await self._requeue("released")
 
     async def start(self) -> None:
@@ -149,13 +152,13 @@ class LeasedRun:
         if self.status != "claimed" or self.lease is None:
             return
         now = self._clock.now()
-        running = ledger.transition(self.run_id, "claimed", "running", now)
+        start_update = ledger.transition(self.run_id, "claimed", "running", now)
         await self._journal.commit(
-            Unit("run.begin", (running, remote_queue.require_lease(self.run_id, self.lease.token)))
+            Unit("run.begin", (start_update, remote_queue.require_lease(self.run_id, self.lease.token)))
         )
         self.status = "running"
 
-    def verify(self, token: str | None, plugin_id: str) -> Lease:
+    def verify(self, token: str | None, plugin_id: PluginId) -> Lease:
         """Returns the lease if the token is the current one and comes from the holder or the runner's own plugin."""
         lease = self.lease
         if lease is None or token != lease.token:
@@ -164,7 +167,7 @@ class LeasedRun:
             raise CallRejected("unauthorized", "lease: another plugin's runtime holds this run")
         return lease
 
-    async def revoke(self, token: str, why: str, unless_renewed: bool = False) -> None:
+    async def revoke(self, token: str, reason: str, unless_renewed: bool = False) -> None:
         """Takes the lease from a holder that is gone. A run that has not started is queued again, one that has started
         is ended.
         """
@@ -183,7 +186,7 @@ class LeasedRun:
                 audit.runtime_entry(runtime.plugin_id, runtime.runtime_id, "run_claim", "lost", now, self.run_id)
             )
             self._clear_lease()
-            session.stop(RunTermination("failed", "interrupted", f"{why} while it executed the run"))
+            session.stop(RunTermination("failed", "interrupted", f"{reason} while it executed the run"))
 
     def close(self) -> None:
         """Drops the lease and its timer, because the run is over."""
@@ -193,13 +196,15 @@ class LeasedRun:
         lease = self.lease
         assert lease is not None
         now = self._clock.now()
-        queued = ledger.transition(self.run_id, "claimed", "queued", now, claimed_by="", lease_until=0)
+        queue_update = ledger.transition(self.run_id, "claimed", "queued", now, claimed_by="", lease_until=0)
         runtime = lease.runtime
         entry = audit.runtime_entry(runtime.plugin_id, runtime.runtime_id, "run_claim", outcome, now, self.run_id)
-        await self._journal.commit(Unit("run.requeue", (queued, remote_queue.release(self.run_id, lease.token), entry)))
+        await self._journal.commit(
+            Unit("run.requeue", (queue_update, remote_queue.release(self.run_id, lease.token), entry))
+        )
         self._clear_lease()
         self.status = "queued"
-        self._requeued()
+        self._on_requeued()
 
     def _clear_lease(self) -> None:
         if self._timer is not None:
@@ -217,6 +222,6 @@ class LeasedRun:
         self._expiry = asyncio.get_running_loop().create_task(self._expire(lease))
 
     async def _expire(self, lease: Lease) -> None:
-        why = f"runtime '{lease.runtime.runtime_id}' was not heard of for {LEASE_SECONDS:g} s"
-        revoke = partial(self.revoke, lease.token, why, unless_renewed=True)
+        reason = f"runtime '{lease.runtime.runtime_id}' was not heard of for {LEASE_SECONDS:g} s"
+        revoke = partial(self.revoke, lease.token, reason, unless_renewed=True)
         await retry_on_storage_failure(revoke, f"the expired lease of run {self.run_id}")

@@ -8,6 +8,7 @@ from typing import Any
 from parlour.core.access import audit
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
+from parlour.core.model.ids import PluginId, RuntimeId
 from parlour.core.model.ports import Clock
 from parlour.core.store import remote_workers
 from parlour.core.store.remote_workers import ACTIVE, GONE, RemoteWorker, RemoteWorkerStore
@@ -25,65 +26,65 @@ STORAGE_RETRY_SECONDS = 1.0
 class RemoteWorkers:
     """The registered remote workers and their heartbeat timers."""
 
-    def __init__(self, journal: Journal, claims: RemoteRunQueue, clock: Clock) -> None:
+    def __init__(self, journal: Journal, queue: RemoteRunQueue, clock: Clock) -> None:
         self._journal = journal
-        self._known = RemoteWorkerStore(journal)
-        self._claims = claims
+        self._store = RemoteWorkerStore(journal)
+        self._queue = queue
         self._clock = clock
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._timers: dict[RuntimeId, asyncio.TimerHandle] = {}
         self._expiries: set[asyncio.Task[None]] = set()
 
     async def recover(self) -> None:
         """Watches all active workers after a start. They could not send heartbeats while the Host was down, so each
         gets the full time from now on.
         """
-        for runtime in await self._known.all():
+        for runtime in await self._store.all():
             if runtime.status == ACTIVE:
                 self._restart_timer(runtime)
 
     async def all(self) -> list[RemoteWorker]:
-        return await self._known.all()
+        return await self._store.all()
 
-    async def register(self, plugin_id: str, runtime_id: str, definition: Mapping[str, Any]) -> RemoteWorker:
+    async def register(self, plugin_id: PluginId, runtime_id: RuntimeId, definition: Mapping[str, Any]) -> RemoteWorker:
         now = self._clock.now()
         runtime = RemoteWorker(runtime_id, plugin_id, ACTIVE, definition, now, now, now + _timeout_milliseconds())
         while True:
-            known = await self._known.get(runtime_id)
-            if known is not None and known.status == ACTIVE and known.plugin_id != plugin_id:
+            existing = await self._store.get(runtime_id)
+            if existing is not None and existing.status == ACTIVE and existing.plugin_id != plugin_id:
                 raise CallRejected("denied", f"runtime_id: '{runtime_id}' is another plugin's; choose another")
-            statement = remote_workers.insert(runtime) if known is None else remote_workers.update(known, runtime)
+            statement = remote_workers.insert(runtime) if existing is None else remote_workers.update(existing, runtime)
             entry = audit.runtime_entry(plugin_id, runtime_id, "runtime_register", "registered", now)
             try:
                 await self._journal.commit(Unit("runtime.register", (statement, entry)))
             except GuardFailed:
                 continue  # a concurrent registration was faster
-            self._claims.cancel_waits(runtime_id)  # waits in its name belong to an earlier process of the worker
+            self._queue.cancel_waits(runtime_id)  # waits in its name belong to an earlier process of the worker
             self._restart_timer(runtime)
             return runtime
 
-    async def heartbeat(self, plugin_id: str, runtime_id: str) -> RemoteWorker:
+    async def heartbeat(self, plugin_id: PluginId, runtime_id: RuntimeId) -> RemoteWorker:
         runtime = await self.get_own(plugin_id, runtime_id)
         self._restart_timer(runtime)  # the heartbeat counts even if it can't be written
         now = self._clock.now()
         until = now + _timeout_milliseconds()
         try:
             await self._journal.commit(Unit("runtime.heartbeat", (remote_workers.record_seen(runtime, now, until),)))
-        except GuardFailed as gone:
-            raise _not_registered(runtime_id) from gone
+        except GuardFailed as error:
+            raise _not_registered(runtime_id) from error
         return await self.get_own(plugin_id, runtime_id)
 
-    async def deregister(self, plugin_id: str, runtime_id: str) -> None:
+    async def deregister(self, plugin_id: PluginId, runtime_id: RuntimeId) -> None:
         runtime = await self.get_own(plugin_id, runtime_id)
         entry = audit.runtime_entry(plugin_id, runtime_id, "runtime_deregister", GONE, self._clock.now())
         try:
             await self._journal.commit(Unit("runtime.leave", (remote_workers.mark_gone(runtime), entry)))
-        except GuardFailed as gone:
-            raise _not_registered(runtime_id) from gone
+        except GuardFailed as error:
+            raise _not_registered(runtime_id) from error
         await self._release_runs(runtime, f"runtime '{runtime_id}' left")
 
-    async def get_own(self, plugin_id: str, runtime_id: str) -> RemoteWorker:
+    async def get_own(self, plugin_id: PluginId, runtime_id: RuntimeId) -> RemoteWorker:
         """Returns an active worker of this plugin; raises Refused if there is none with this id."""
-        runtime = await self._known.get(runtime_id)
+        runtime = await self._store.get(runtime_id)
         if runtime is None or runtime.plugin_id != plugin_id or runtime.status != ACTIVE:
             raise _not_registered(runtime_id)
         return runtime
@@ -103,14 +104,14 @@ class RemoteWorkers:
             runtime, f"runtime '{runtime.runtime_id}' was not heard of for {HEARTBEAT_TIMEOUT_SECONDS:g} s"
         )
 
-    async def _release_runs(self, runtime: RemoteWorker, why: str) -> None:
+    async def _release_runs(self, runtime: RemoteWorker, reason: str) -> None:
         timer = self._timers.pop(runtime.runtime_id, None)
         if timer is not None:
             timer.cancel()
-        self._claims.cancel_waits(runtime.runtime_id)
-        for run in self._claims.held_by(runtime.runtime_id):
+        self._queue.cancel_waits(runtime.runtime_id)
+        for run in self._queue.held_by(runtime.runtime_id):
             if run.lease is not None:
-                await run.revoke(run.lease.token, why)
+                await run.revoke(run.lease.token, reason)
 
     def _restart_timer(self, runtime: RemoteWorker) -> None:
         earlier = self._timers.pop(runtime.runtime_id, None)
@@ -143,7 +144,7 @@ def _timeout_milliseconds() -> int:
     return int(HEARTBEAT_TIMEOUT_SECONDS * 1000)
 
 
-def _not_registered(runtime_id: str) -> CallRejected:
+def _not_registered(runtime_id: RuntimeId) -> CallRejected:
     return CallRejected(
         "not_found", f"runtime_id: this plugin has no runtime '{runtime_id}' that is there; register it"
     )

@@ -37,14 +37,14 @@ class RerunRecorder:
     """Applies the results of one rerun to the ledger and to its dry-run state."""
 
     def __init__(
-        self, session: RunSession, rehearsal: DryRunState, journal: Journal, artifacts: ArtifactService, clock: Clock
+        self, session: RunSession, dry_run: DryRunState, journal: Journal, artifacts: ArtifactService, clock: Clock
     ) -> None:
         self._session = session
-        self._rehearsal = rehearsal
+        self._dry_run = dry_run
         self._journal = journal
         self._clock = clock
         self._warn = RunWarnings("rerun", session.run_id).log
-        self._rules = ResultParser(session.run_id, self._warn)
+        self._parser = ResultParser(session.run_id, self._warn)
         self._attachments = RunAttachments(artifacts, session, self._warn)
         self._deltas = DeltaBuffer()
         self._messages = 0
@@ -52,9 +52,9 @@ class RerunRecorder:
     async def apply(self, batch: list[Any]) -> RunTermination | None:
         draft = self._draft()
         for raw in batch:
-            ending = await self._apply(draft, self._rules.parse(raw))
-            if ending is not None:
-                return await self._end(draft, ending)
+            termination = await self._apply(draft, self._parser.parse(raw))
+            if termination is not None:
+                return await self._end(draft, termination)
         self._deltas.drain_unpublished()
         if self._deltas.is_full:
             self._write_deltas(draft)
@@ -62,12 +62,12 @@ class RerunRecorder:
             await self._commit(draft)
         return None
 
-    async def finish(self, ending: RunTermination | None) -> RunTermination:
+    async def finish(self, termination: RunTermination | None) -> RunTermination:
         draft = self._draft()
-        if ending is None:
+        if termination is None:
             await self._complete_leftover(draft)
-            ending = RunTermination("completed", "stop") if self._messages else NO_OUTPUT
-        return await self._end(draft, ending)
+            termination = RunTermination("completed", "stop") if self._messages else NO_OUTPUT
+        return await self._end(draft, termination)
 
     async def _apply(self, draft: UnitBuilder, effect: Effect) -> RunTermination | None:
         match effect:
@@ -88,22 +88,22 @@ class RerunRecorder:
         return None
 
     async def _complete(self, draft: UnitBuilder, effect: CompletedMessage) -> dict[str, Any] | None:
-        carried = await self._attachments.attach(effect.message, effect.text)
-        if carried.is_blank:
+        reply = await self._attachments.attach(effect.message, effect.text)
+        if reply.is_blank:
             self._warn(EMPTY_MESSAGE_WARNING)
             return None
-        self._append(draft, "message.completed", {"message": carried.message}, effect.sequence, carried.refs)
-        self._completed(draft, carried)
-        return carried.message
+        self._append(draft, "message.completed", {"message": reply.message}, effect.sequence, reply.refs)
+        self._add_message(draft, reply)
+        return reply.message
 
     async def _complete_leftover(self, draft: UnitBuilder) -> None:
         text = self._deltas.incomplete_text()
-        carried = await self._attachments.attach({"role": "assistant", "content": text}, text) if text.strip() else None
-        if carried is not None and not carried.is_blank:
-            self._completed(draft, carried)
+        reply = await self._attachments.attach({"role": "assistant", "content": text}, text) if text.strip() else None
+        if reply is not None and not reply.is_blank:
+            self._add_message(draft, reply)
 
-    def _completed(self, draft: UnitBuilder, carried: MessageWithFiles) -> None:
-        draft.add(*(artifact.insert() for artifact in carried.new_artifacts))
+    def _add_message(self, draft: UnitBuilder, reply: MessageWithFiles) -> None:
+        draft.add(*(artifact.insert() for artifact in reply.new_artifacts))
         self._deltas.message_completed()
         self._messages += 1
 
@@ -116,44 +116,44 @@ class RerunRecorder:
         self._append(draft, "artifact.created", artifact.to_metadata(), effect.sequence, [artifact.to_ref()])
 
     def _write_state(self, draft: UnitBuilder, effect: StateWrite) -> None:
-        if effect.scope not in self._rehearsal.state:
+        if effect.scope not in self._dry_run.state:
             self._warn(f"state.updated names the scope '{effect.scope}', which this run was not granted")
             return
-        self._rehearsal.state[effect.scope][effect.key] = effect.value
+        self._dry_run.state[effect.scope][effect.key] = effect.value
         data = {"scope": effect.scope, "key": effect.key, "value": effect.value}
         self._append(draft, "state.updated", data, effect.sequence)
 
     async def _finish(self, draft: UnitBuilder, effect: FinalResult) -> RunTermination:
         data = {name: value for name, value in effect.data.items() if name != "message"}
-        if effect.ending.status == "completed":
+        if effect.termination.status == "completed":
             last = effect.message if not self._messages else None
             if last is not None and (message := await self._complete(draft, last)) is not None:
                 data["message"] = message
             else:
                 await self._complete_leftover(draft)
         self._append(draft, effect.type, data, effect.sequence)
-        if effect.ending.status == "completed" and not self._messages and not effect.ending.silent:
+        if effect.termination.status == "completed" and not self._messages and not effect.termination.silent:
             return NO_OUTPUT
-        return effect.ending
+        return effect.termination
 
-    async def _end(self, draft: UnitBuilder, ending: RunTermination) -> RunTermination:
+    async def _end(self, draft: UnitBuilder, termination: RunTermination) -> RunTermination:
         session = self._session
-        ending = deadline.apply_deadline(session, ending, self._clock.now())
+        termination = deadline.apply_deadline(session, termination, self._clock.now())
         self._write_deltas(draft)
         session.meter.close_open_calls()
         draft.name = "rerun.end"
         end = RunEnd(
-            ending.status,
-            ending.code,
-            ending.error,
-            session.meter.usage(ending.usage),
+            termination.status,
+            termination.code,
+            termination.error,
+            session.meter.usage(termination.usage),
             session.cancel_requested_at,
             effects=session.has_effects,
         )
         draft.replace(0, ledger.end_run(session.run_id, end, self._clock.now()))
         await self._commit(draft)
         session.ended.set()
-        return ending
+        return termination
 
     def _draft(self) -> UnitBuilder:
         draft = UnitBuilder("rerun.progress")
@@ -162,8 +162,8 @@ class RerunRecorder:
 
     async def _commit(self, draft: UnitBuilder) -> None:
         session, now = self._session, self._clock.now()
-        for type, told in session.meter.drain_events():
-            draft.add(ledger.append_event(session.run_id, session.next_sequence(), type, told, now, source="host"))
+        for type, data in session.meter.drain_events():
+            draft.add(ledger.append_event(session.run_id, session.next_sequence(), type, data, now, source="host"))
         draft.add(*session.drain_audit_rows())
         await self._journal.commit(draft.build())
 

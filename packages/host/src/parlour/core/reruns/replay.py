@@ -7,6 +7,7 @@ from typing import Any
 from parlour.core.delivery.feed import Frame
 from parlour.core.encoding import loads
 from parlour.core.journal import Journal, Row, Select, where
+from parlour.core.model.ids import RunId
 from parlour.core.store.ledger import ACTIVE_STATUSES, Ledger
 from parlour.core.store.tables import TRANSCRIPT
 from parlour_sdk.values import dataclass
@@ -48,28 +49,28 @@ class ReplayBuilder:
 
 def build_frames(run: Row, rows: Iterable[Row], notices: Iterable[Row]) -> list[Frame]:
     """Builds the frames of a run. The joined text of its deltas equals the text of its messages."""
-    shown = _FrameCollector(run["run_id"])
-    shown.add({"type": "run", "status": "running"}, run["started_at"] or run["created_at"])
+    collector = _FrameCollector(run["run_id"])
+    collector.add({"type": "run", "status": "running"}, run["started_at"] or run["created_at"])
     for row in rows:
         if row["source"] == "runner":
-            shown.add_row(row)
+            collector.add_row(row)
     if run["status"] in ACTIVE_STATUSES:
-        return shown.frames
+        return collector.frames
     if run["status"] == "completed":
-        shown.add_unfinished_message(run["finished_at"])
+        collector.add_unfinished_message(run["finished_at"])
     for notice in notices:
         code = loads(notice["metadata"]).get("notice", "")
-        told = {"type": "error", "code": code, "message": notice["content"], "in_history": True}
-        shown.add(told, notice["created_at"])
-    shown.add({"type": "run", "status": run["status"]}, run["finished_at"])
-    return shown.frames
+        frame = {"type": "error", "code": code, "message": notice["content"], "in_history": True}
+        collector.add(frame, notice["created_at"])
+    collector.add({"type": "run", "status": run["status"]}, run["finished_at"])
+    return collector.frames
 
 
 @dataclass(slots=True)
 class _FrameCollector:
     """Collects frames from ledger rows."""
 
-    run_id: str
+    run_id: RunId
     frames: list[Frame] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     """Deltas of a message that is not completed."""
@@ -93,8 +94,8 @@ class _FrameCollector:
                 self.add({"type": "message", "message": data["message"]}, at)
             case "tool.call.started" | "tool.call.completed":
                 status = row["type"].rpartition(".")[2]
-                named = {name: data.get(name) for name in ("tool_call_id", "tool_name")}
-                self.add({"type": "tool", **named, "status": status}, at)
+                tool_fields = {name: data.get(name) for name in ("tool_call_id", "tool_name")}
+                self.add({"type": "tool", **tool_fields, "status": status}, at)
 
     def add_unfinished_message(self, at: int) -> None:
         """Appends the deltas that no message completed as a message, as the run's end did."""

@@ -3,6 +3,7 @@
 import logging
 
 from parlour.core.journal import Journal, StorageFailed, Unit, retry_on_storage_failure
+from parlour.core.model.ids import RunId
 from parlour.core.model.ports import Clock
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.runs.context_builder import RunContextBuilder
@@ -60,17 +61,17 @@ class RerunExecutor:
         finally:
             self._sessions.unregister(session)
 
-    async def end_interrupted(self, run_id: str, termination: RunTermination) -> None:
+    async def end_interrupted(self, run_id: RunId, termination: RunTermination) -> None:
         """Writes the end of a rerun and retries while the database fails; if the Host stops before, the next start does
         it.
         """
         await retry_on_storage_failure(lambda: self._end(run_id, termination), f"the end of rerun {run_id}")
 
-    async def _end(self, run_id: str, termination: RunTermination) -> None:
+    async def _end(self, run_id: RunId, termination: RunTermination) -> None:
         run = await self._ledger.get_run(run_id)
         if run is None or run["status"] not in ACTIVE_STATUSES:
             return
         now = self._clock.now()
-        left = await load_unrecorded_usage(self._ledger, run, now)
-        end = RunEnd(termination.status, termination.code, termination.error, left.usage)
-        await self._journal.commit(Unit("rerun.interrupt", (ledger.end_run(run_id, end, now), *left.rows)))
+        unrecorded = await load_unrecorded_usage(self._ledger, run, now)
+        end = RunEnd(termination.status, termination.code, termination.error, unrecorded.usage)
+        await self._journal.commit(Unit("rerun.interrupt", (ledger.end_run(run_id, end, now), *unrecorded.rows)))

@@ -15,6 +15,7 @@ from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, Select, Statement, Unit, one_of, other_than, where
 from parlour.core.model.agent import Agent, Binding
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import NO_RUN, AgentId, RunId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.resource_policy import Names, Selection
 from parlour.core.routing.agent_binder import agent_for_runner
@@ -45,7 +46,7 @@ JOIN_SECONDS = 3.0
 class RerunOptions:
     """The changes of a rerun; an option that is not set stays as in the original run."""
 
-    agent_id: str | None = None
+    agent_id: AgentId | None = None
     runner_config: Mapping[str, Any] | None = None
     effects: Names = ()
     """Tools that may run although they are not read-only."""
@@ -69,8 +70,8 @@ class RerunTargets:
             agent = replace(agent, runner_config=dict(request.config))
         descriptor = self._checks.find_runner(agent)
         if problem := find_config_problem(descriptor, agent.runner_config):
-            field, sentence = problem
-            raise CallRejected("invalid_argument", f"runner_config.{field}: {sentence}")
+            field, message = problem
+            raise CallRejected("invalid_argument", f"runner_config.{field}: {message}")
         # cached call results belong to the original run; those of the rerun must not mix with them
         binding = Binding(replace(agent, journal_calls=False), run["bot_id"], f"a person's wish to see {run['run_id']}")
         try:
@@ -116,7 +117,7 @@ class Reruns:
         self._state = StateStore(journal)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def start(self, run: Row, wish: RerunOptions, *beside: Statement) -> Row:
+    async def start(self, run: Row, options: RerunOptions, *extra_statements: Statement) -> Row:
         """Starts a rerun in the background and returns its ledger row. Raises Refused if it can't start."""
         if len(self._tasks) >= MAX_CONCURRENT_RERUNS:
             raise CallRejected(
@@ -125,25 +126,25 @@ class Reruns:
         event = await self._log.get_by_seq(run["event_seq"])
         if event is None or not event.envelope.context.id:
             raise CallRejected("not_found", "the event of this run is not kept any more")
-        target = self._targets.resolve(run, wish, event)
-        session = await self._session(run, wish, event, target)
+        target = self._targets.resolve(run, options, event)
+        session = await self._session(run, options, event, target)
         self._sessions.register_pending(session)
         try:
-            await self._open(session, target, run, beside)
+            await self._open(session, target, run, extra_statements)
         except BaseException:
             self._sessions.unregister(session)
             raise
         task = asyncio.create_task(self._executor.execute(session, target.descriptor))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        opened = await self._ledger.get_run(session.run_id)
-        assert opened is not None
-        return opened
+        row = await self._ledger.get_run(session.run_id)
+        assert row is not None
+        return row
 
     async def recover(self) -> None:
         """Ends reruns that a previous process of the Host left active."""
-        left = where(status=one_of(*ACTIVE_STATUSES), rerun_of=other_than(""))
-        for row in await self._journal.read(Select(RUNS, left, ("run_id",))):
+        active_reruns = where(status=one_of(*ACTIVE_STATUSES), rerun_of=other_than(""))
+        for row in await self._journal.read(Select(RUNS, active_reruns, ("run_id",))):
             if self._sessions.get(row["run_id"]) is None:  # a rerun that has just started continues
                 await self._executor.end_interrupted(row["run_id"], INTERRUPTED)
 
@@ -152,41 +153,43 @@ class Reruns:
         sessions before.
         """
         if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=JOIN_SECONDS)
-            for task in late:
+            _, unfinished = await asyncio.wait(self._tasks, timeout=JOIN_SECONDS)
+            for task in unfinished:
                 task.cancel()
 
-    async def _session(self, run: Row, wish: RerunOptions, event: RecordedEvent, target: RunTarget) -> RunSession:
-        numbered = await transcript.event_item_seq(self._journal, event)
+    async def _session(self, run: Row, options: RerunOptions, event: RecordedEvent, target: RunTarget) -> RunSession:
+        transcript_seq = await transcript.event_item_seq(self._journal, event)
         grant = self._targets.grant(run, event, target)
-        entry = QueuedEvent(event, attempts=1, transcript_seq=numbered)
+        entry = QueuedEvent(event, attempts=1, transcript_seq=transcript_seq)
         dry_run = DryRunState(
             rerun_of=run["run_id"],
             event_seq=event.seq,
             event_at=event.created_at,
-            transcript_seq=numbered,
-            effects=Selection.parse(wish.effects),
+            transcript_seq=transcript_seq,
+            effects=Selection.parse(options.effects),
             state=await self._state.snapshot(grant.scopes),
         )
         multimodal = target.descriptor.manifest.capabilities.multimodal_input
         session = RunSession(
-            RunIdentity(self._ids.new(), entry, target.binding, grant, multimodal=multimodal, dry_run=dry_run)
+            RunIdentity(RunId(self._ids.new()), entry, target.binding, grant, multimodal=multimodal, dry_run=dry_run)
         )
         timeout = target.binding.agent.timeout_seconds
         session.deadline_at = self._clock.now() + int(timeout * 1000) if timeout else 0
         return session
 
-    async def _open(self, session: RunSession, target: RunTarget, run: Row, beside: tuple[Statement, ...]) -> None:
+    async def _open(
+        self, session: RunSession, target: RunTarget, run: Row, extra_statements: tuple[Statement, ...]
+    ) -> None:
         row = run_row(
             session.run_id,
             session.event,
             target,
             session.grant,
             attempt=1,
-            parent_run_id="",
+            parent_run_id=NO_RUN,
             deadline_at=session.deadline_at,
             now=self._clock.now(),
             status="running",
             rerun_of=run["run_id"],
         )
-        await self._journal.commit(Unit("rerun.open", (ledger.insert_run(row), *beside)))
+        await self._journal.commit(Unit("rerun.open", (ledger.insert_run(row), *extra_statements)))

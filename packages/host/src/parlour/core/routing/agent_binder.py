@@ -5,6 +5,7 @@ from dataclasses import replace
 from parlour.core.config.agents import AgentRepository
 from parlour.core.model.agent import Agent, Binding, StatePolicy
 from parlour.core.model.event import EventEnvelope
+from parlour.core.model.ids import NO_AGENT, AgentId, RunnerId
 from parlour.core.model.resource_policy import ResourcePolicy
 from parlour.core.model.run_request import RunRequest
 
@@ -29,7 +30,7 @@ class AgentBinder:
             agent = replace(agent, runner_config=dict(request.config))
         return ToAgent(Binding(agent, event.bot_id, reason))
 
-    def bind(self, event: EventEnvelope, agent_id: str, reason: str, scope: str) -> RouteDecision:
+    def bind(self, event: EventEnvelope, agent_id: AgentId, reason: str, scope: str) -> RouteDecision:
         """Binds the agent with this id, if it accepts the event."""
         agent = self._agents.get(agent_id)
         if agent is None:
@@ -37,12 +38,14 @@ class AgentBinder:
         if not agent.enabled:
             return Misconfigured(f"{reason}, and agent '{agent.name}' is disabled")
         if not agent.accepts(event.event_type):
-            accepted = ", ".join(agent.event_types)
-            return Misconfigured(f"{reason}, and agent '{agent.name}' takes {accepted}, not {event.event_type}")
+            accepted_types = ", ".join(agent.event_types)
+            return Misconfigured(f"{reason}, and agent '{agent.name}' takes {accepted_types}, not {event.event_type}")
         return ToAgent(Binding(agent, event.bot_id, reason, scope))
 
 
-def agent_for_runner(runner_id: str) -> Agent:
+def agent_for_runner(runner_id: RunnerId) -> Agent:
     """Builds an agent for a runner that is used without one: its state belongs to conversation and actor only."""
     scopes = StatePolicy(scopes=("conversation", "actor"))
-    return Agent("", runner_id, runner_id, resource_policy=ResourcePolicy(storage=("plugin",)), state_policy=scopes)
+    return Agent(
+        NO_AGENT, runner_id, runner_id, resource_policy=ResourcePolicy(storage=("plugin",)), state_policy=scopes
+    )

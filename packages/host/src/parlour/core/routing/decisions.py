@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from parlour.core.config.routes import Route
 from parlour.core.model.agent import Binding
+from parlour.core.model.ids import PluginId
 from parlour_sdk.values import dataclass
 
 
@@ -36,7 +37,7 @@ class ToListeners:
     """
 
     handler_type: ClassVar[str] = "plugin"
-    plugins: tuple[str, ...]
+    plugins: tuple[PluginId, ...]
     reason: str
     by_route: bool = False
     """True if a route decided this."""
@@ -46,8 +47,8 @@ class ToListeners:
         """Explanation for an event that has no listeners."""
         if not self.by_route:
             return self.reason
-        who = f"of {', '.join(self.plugins)} none" if self.plugins else "no plugin"
-        return f"{self.reason}, and {who} listens to it"
+        listeners = f"of {', '.join(self.plugins)} none" if self.plugins else "no plugin"
+        return f"{self.reason}, and {listeners} listens to it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from parlour.core.config.default_agents import DefaultAgentRepository, ScopeDefa
 from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.default_scope import DefaultScope
 from parlour.core.model.event import EventEnvelope
+from parlour.core.model.ids import AgentId
 from parlour.core.model.reasons import Reason, make_reason
 from parlour_sdk.values import dataclass
 
@@ -32,28 +33,30 @@ class DefaultCandidate:
 class DefaultResolver:
     """Finds default agents of events.
 
-    `listened` returns whether plugins handle events of a type that no route matches: they take precedence.
+    `has_listeners` returns whether plugins handle events of a type that no route matches: they take precedence.
     """
 
-    def __init__(self, agents: AgentRepository, book: DefaultAgentRepository, listened: Callable[[str], bool]) -> None:
+    def __init__(
+        self, agents: AgentRepository, defaults: DefaultAgentRepository, has_listeners: Callable[[str], bool]
+    ) -> None:
         self._agents = agents
-        self._book = book
-        self._has_listeners = listened
+        self._defaults = defaults
+        self._has_listeners = has_listeners
 
     def for_routed_event(self, event: EventEnvelope) -> DefaultCandidate | None:
         """Returns the default agent of a scope narrower than the bot, for an event that a route gives to an agent."""
-        claims = self._book.nearest(event)
-        return DefaultCandidate(claims, None) if claims else None
+        defaults = self._defaults.nearest(event)
+        return DefaultCandidate(defaults, None) if defaults else None
 
     def for_unrouted_event(self, event: EventEnvelope) -> DefaultCandidate | None:
         """Returns the default agent of the narrowest scope or the workspace, for an event that no route matches."""
-        claims = self._book.nearest(event) or self._book.for_workspace()
-        return DefaultCandidate(claims, self._decline_reason(event, claims)) if claims else None
+        defaults = self._defaults.nearest(event) or self._defaults.for_workspace()
+        return DefaultCandidate(defaults, self._decline_reason(event, defaults)) if defaults else None
 
-    def conflict_text(self, claims: ScopeDefaults) -> str:
-        return " and ".join(f"'{self._name(each.agent_id)}'" for each in claims)
+    def conflict_text(self, defaults: ScopeDefaults) -> str:
+        return " and ".join(f"'{self._name(each.agent_id)}'" for each in defaults)
 
-    def _decline_reason(self, event: EventEnvelope, claims: ScopeDefaults) -> Reason | None:
+    def _decline_reason(self, event: EventEnvelope, defaults: ScopeDefaults) -> Reason | None:
         """Returns the reason why the default agents of a scope don't accept an event; None if they do.
 
         A default agent answers messages that address the bot, as a new bot does, and other events of the types it
@@ -64,15 +67,15 @@ class DefaultResolver:
             return make_reason("by_bot")
         if event.event_type.startswith("message.") and event.surface == PLATFORM_SURFACE and not mentions_bot(event):
             return make_reason("unaddressed")
-        if event.event_type != "message.received" and not self._accepts(event.event_type, claims):
+        if event.event_type != "message.received" and not self._accepts(event.event_type, defaults):
             return make_reason("untaken", event_type=event.event_type)
         return make_reason("listened") if self._has_listeners(event.event_type) else None
 
-    def _accepts(self, event_type: str, claims: ScopeDefaults) -> bool:
-        agents = [agent for each in claims if (agent := self._agents.get(each.agent_id))]
+    def _accepts(self, event_type: str, defaults: ScopeDefaults) -> bool:
+        agents = [agent for each in defaults if (agent := self._agents.get(each.agent_id))]
         return any(agent.accepts(event_type) for agent in agents)
 
-    def _name(self, agent_id: str) -> str:
+    def _name(self, agent_id: AgentId) -> str:
         agent = self._agents.get(agent_id)
         return agent.name if agent is not None else agent_id
 

@@ -18,32 +18,32 @@ FilterTest = Callable[[Any, EventEnvelope, int], Reason | None]
 
 
 def first_mismatch(
-    filters: Mapping[str, Any], event: EventEnvelope, now: int, regexes: RegexMatcher, place: int = 0
+    filters: Mapping[str, Any], event: EventEnvelope, now: int, regexes: RegexMatcher, position: int = 0
 ) -> Reason | None:
     """Returns the reason of the first filter that does not match; None if all match.
 
-    `now` is used for events without a time; `place` is the position of the route in the order of matching.
+    `now` is used for events without a time; `position` is that of the route in the order of matching.
     """
     for name, test in _TESTS.items():
-        if name in filters and (found := test(filters[name], event, now)):
-            return found
-    if "probability" in filters and (found := _probability(filters["probability"], event, place)):
-        return found
+        if name in filters and (reason := test(filters[name], event, now)):
+            return reason
+    if "probability" in filters and (reason := _probability(filters["probability"], event, position)):
+        return reason
     return regexes.mismatch(filters["text_regex"], event) if "text_regex" in filters else None
 
 
-def _chat_type(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
-    found = event.data.get("chat_type")
-    if not found:
+def _chat_type(expected: Any, event: EventEnvelope, now: int) -> Reason | None:
+    chat_type = event.data.get("chat_type")
+    if not chat_type:
         return make_reason("no_chat")
-    return None if found == wanted else make_reason("chat_type", found=found, wanted=wanted)
+    return None if chat_type == expected else make_reason("chat_type", found=chat_type, wanted=expected)
 
 
-def _groups(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
+def _groups(expected: Any, event: EventEnvelope, now: int) -> Reason | None:
     group = _group(event)
     if not group:
         return make_reason("no_group")
-    return None if group in wanted else make_reason("groups", group=group)
+    return None if group in expected else make_reason("groups", group=group)
 
 
 def _group(event: EventEnvelope) -> str:
@@ -53,17 +53,17 @@ def _group(event: EventEnvelope) -> str:
     return str(group.get("id", "")) if isinstance(group, Mapping) else ""
 
 
-def _users(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
-    if event.actor.id in wanted:
+def _users(expected: Any, event: EventEnvelope, now: int) -> Reason | None:
+    if event.actor.id in expected:
         return None
     return make_reason("users", user=event.actor.id) if event.actor.id else make_reason("nobody")
 
 
-def _roles(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
-    found = event.actor.data.get("role")
-    if found in wanted:
+def _roles(expected: Any, event: EventEnvelope, now: int) -> Reason | None:
+    role = event.actor.data.get("role")
+    if role in expected:
         return None
-    return make_reason("roles", role=found) if found else make_reason("no_role")
+    return make_reason("roles", role=role) if role else make_reason("no_role")
 
 
 def mentions_bot(event: EventEnvelope) -> bool:
@@ -71,41 +71,41 @@ def mentions_bot(event: EventEnvelope) -> bool:
     return bool(event.data.get("mentions_bot")) or event.data.get("chat_type") == "private"
 
 
-def _mentions_bot(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
-    if mentions_bot(event) == wanted:
+def _mentions_bot(expected: Any, event: EventEnvelope, now: int) -> Reason | None:
+    if mentions_bot(event) == expected:
         return None
-    return make_reason("unmentioned" if wanted else "mentioned")
+    return make_reason("unmentioned" if expected else "mentioned")
 
 
-def _text_prefix(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
+def _text_prefix(expected: Any, event: EventEnvelope, now: int) -> Reason | None:
     text = event.text.lstrip()
-    return None if any(text.startswith(each.lstrip()) for each in _as_list(wanted)) else make_reason("text_prefix")
+    return None if any(text.startswith(each.lstrip()) for each in _as_list(expected)) else make_reason("text_prefix")
 
 
-def _text_keyword(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
+def _text_keyword(expected: Any, event: EventEnvelope, now: int) -> Reason | None:
     text = event.text.casefold()
-    return None if any(each.casefold() in text for each in _as_list(wanted)) else make_reason("text_keyword")
+    return None if any(each.casefold() in text for each in _as_list(expected)) else make_reason("text_keyword")
 
 
-def _probability(wanted: float, event: EventEnvelope, place: int) -> Reason | None:
+def _probability(expected: float, event: EventEnvelope, position: int) -> Reason | None:
     """Tests the filter `probability` with a number derived from the event and the route's position.
 
     The event makes the result the same on every evaluation, even after a restart. The position makes the draws of
     successive routes independent.
     """
-    digest = hashlib.sha256(f"{event.bot_id}\n{event.event_id}\n{place}".encode(errors="replace")).digest()
+    digest = hashlib.sha256(f"{event.bot_id}\n{event.event_id}\n{position}".encode(errors="replace")).digest()
     drawn = int.from_bytes(digest[:8]) / 2**64
-    return None if drawn < wanted else make_reason("probability", drawn=f"{drawn:.3f}", wanted=f"{wanted:g}")
+    return None if drawn < expected else make_reason("probability", drawn=f"{drawn:.3f}", wanted=f"{expected:g}")
 
 
-def _time_window(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
-    return None if is_within(wanted, event.event_time or now) else make_reason("time_window")
+def _time_window(expected: Any, event: EventEnvelope, now: int) -> Reason | None:
+    return None if is_within(expected, event.event_time or now) else make_reason("time_window")
 
 
-def _data(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
-    for path, value in wanted.items():
-        found = _value_at(event.data, path)
-        if found != value or isinstance(found, bool) != isinstance(value, bool):  # 1 is not true
+def _data(expected: Any, event: EventEnvelope, now: int) -> Reason | None:
+    for path, value in expected.items():
+        actual = _value_at(event.data, path)
+        if actual != value or isinstance(actual, bool) != isinstance(value, bool):  # 1 is not true
             return make_reason("data", path=path)
     return None
 
@@ -122,8 +122,8 @@ def _value_at(data: Any, path: str) -> Any:
     return data
 
 
-def _as_list(wanted: Any) -> list[str]:
-    return [wanted] if isinstance(wanted, str) else wanted
+def _as_list(expected: Any) -> list[str]:
+    return [expected] if isinstance(expected, str) else expected
 
 
 _TESTS: dict[str, FilterTest] = {

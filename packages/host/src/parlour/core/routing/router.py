@@ -23,8 +23,8 @@ MAX_REPORTED_ROUTES = 10
 class RouteHandler(Protocol):
     """Resolves the routes of one handler type. `core.handlers` implements it."""
 
-    def resolve(self, event: EventEnvelope, route: Route, skipped: str) -> RouteDecision:
-        """Returns the decision of a route that matched the event. `skipped` describes the routes before it."""
+    def resolve(self, event: EventEnvelope, route: Route, skipped_routes: str) -> RouteDecision:
+        """Returns the decision of a route that matched the event. `skipped_routes` describes the routes before it."""
         ...
 
 
@@ -54,83 +54,86 @@ class Router:
         self._clock = clock
         self._regexes = RegexMatcher()
 
-    def decide(self, event: EventEnvelope, tried: Sequence[RouteAttempt] | None = None) -> RouteDecision:
+    def decide(self, event: EventEnvelope, attempts: Sequence[RouteAttempt] | None = None) -> RouteDecision:
         """Decides by the bot's routes, or by the given results of other routes."""
-        decision = self._decide(event, tried)
+        decision = self._decide(event, attempts)
         if isinstance(decision, Misconfigured) and event.event_type == feedback.EVENT_TYPE:
             return Drop(f"it is kept as feedback; {decision.reason}")  # feedback needs no answer
         return decision
 
     def evaluate(self, event: EventEnvelope, routes: Sequence[Route] | None = None) -> list[RouteAttempt]:
         """Matches the bot's routes, or the given ones instead, in order, up to the first that matches the event."""
-        now, seen = self._clock.now(), []
+        now, attempts = self._clock.now(), []
         regexes = (
             self._regexes if routes is None else RegexMatcher()
         )  # a sample event may be tested again with other routes
-        for place, route in enumerate(
+        for position, route in enumerate(
             self._routes.in_match_order(event.bot_id) if routes is None else sort_for_matching(routes)
         ):
-            seen.append(RouteAttempt(route, _mismatch(route, place, event, now, regexes)))
-            if not seen[-1].reason:
+            reason = _mismatch(route, position, event, now, regexes)
+            if reason is None and route.handler_type not in self._handlers:  # a newer version stored it
+                reason = make_reason("unknown_handler", handler_type=route.handler_type)
+            attempts.append(RouteAttempt(route, reason))
+            if not attempts[-1].reason:
                 break
-        return seen
+        return attempts
 
-    def default_candidate(self, event: EventEnvelope, tried: Sequence[RouteAttempt]) -> DefaultCandidate | None:
+    def default_candidate(self, event: EventEnvelope, attempts: Sequence[RouteAttempt]) -> DefaultCandidate | None:
         """Returns the default agent that is considered after these routes were matched; None if there is none."""
-        route = matched_route(tried)
+        route = matched_route(attempts)
         if route is None:
             return self._defaults.for_unrouted_event(event)
         return self._defaults.for_routed_event(event) if route.handler_type == "agent" else None
 
-    def _decide(self, event: EventEnvelope, tried: Sequence[RouteAttempt] | None) -> RouteDecision:
+    def _decide(self, event: EventEnvelope, attempts: Sequence[RouteAttempt] | None) -> RouteDecision:
         if event.run_request is not None:
             return self._binder.bind_run_request(event, event.run_request)
         if event.agent_id:
             return self._binder.bind(event, event.agent_id, "the caller named the agent", "")
-        tried = self.evaluate(event) if tried is None else tried
-        route, passed = matched_route(tried), _skipped_text(tried, event)
-        considered = self.default_candidate(event, tried)
-        if considered is not None and not considered.reason:
-            beside = f"which goes before {route.label}" if route is not None else f"since {_no_route_text(event)}"
-            return self._bind_default(event, considered, f"{beside}{passed}")
+        attempts = self.evaluate(event) if attempts is None else attempts
+        route, skipped_text = matched_route(attempts), _skipped_text(attempts, event)
+        candidate = self.default_candidate(event, attempts)
+        if candidate is not None and not candidate.reason:
+            precedence = f"which goes before {route.label}" if route is not None else f"since {_no_route_text(event)}"
+            return self._bind_default(event, candidate, f"{precedence}{skipped_text}")
         if route is None:
-            declined = f"; {considered.label} leaves it: {considered.reason}" if considered is not None else ""
-            return ToListeners((), f"{_no_route_text(event)}{passed}{declined}")
-        return self._handlers[route.handler_type].resolve(event, route, passed)
+            decline_text = f"; {candidate.label} leaves it: {candidate.reason}" if candidate is not None else ""
+            return ToListeners((), f"{_no_route_text(event)}{skipped_text}{decline_text}")
+        return self._handlers[route.handler_type].resolve(event, route, skipped_text)
 
-    def _bind_default(self, event: EventEnvelope, considered: DefaultCandidate, beside: str) -> RouteDecision:
-        if len(considered.defaults) > 1:
-            rivals = self._defaults.conflict_text(considered.defaults)
-            return Misconfigured(f"{rivals} both claim to be {considered.label}; remove all but one of them")
-        reason = f"{considered.label}, {beside}"
-        return self._binder.bind(event, considered.defaults[0].agent_id, reason, considered.place.scope)
+    def _bind_default(self, event: EventEnvelope, candidate: DefaultCandidate, precedence: str) -> RouteDecision:
+        if len(candidate.defaults) > 1:
+            agent_names = self._defaults.conflict_text(candidate.defaults)
+            return Misconfigured(f"{agent_names} both claim to be {candidate.label}; remove all but one of them")
+        reason = f"{candidate.label}, {precedence}"
+        return self._binder.bind(event, candidate.defaults[0].agent_id, reason, candidate.place.scope)
 
 
-def matched_route(tried: Sequence[RouteAttempt]) -> Route | None:
+def matched_route(attempts: Sequence[RouteAttempt]) -> Route | None:
     """Returns the route that matched, which is always the last one; None if no route did."""
-    return tried[-1].route if tried and not tried[-1].reason else None
+    return attempts[-1].route if attempts and not attempts[-1].reason else None
 
 
-def _mismatch(route: Route, place: int, event: EventEnvelope, now: int, regexes: RegexMatcher) -> Reason | None:
+def _mismatch(route: Route, position: int, event: EventEnvelope, now: int, regexes: RegexMatcher) -> Reason | None:
     if not route.enabled:
         return make_reason("disabled")
     if not route.matches(event.event_type):
         return make_reason("other_type", event_type=event.event_type)
     if sent_by_bot(event) and event.actor.id not in route.filters.get("users", ()):
         return make_reason("unnamed_bot")
-    return filters.first_mismatch(route.filters, event, now, regexes, place)
+    return filters.first_mismatch(route.filters, event, now, regexes, position)
 
 
-def _skipped_text(tried: Sequence[RouteAttempt], event: EventEnvelope) -> str:
+def _skipped_text(attempts: Sequence[RouteAttempt], event: EventEnvelope) -> str:
     """Lists the routes for this event type that did not match, with reasons. The text is stored with every event."""
-    passed = [each for each in tried if each.reason and _applies_to(each.route, event)]
-    told = [f"{each.route.label}: {each.reason}" for each in passed[:MAX_REPORTED_ROUTES]]
-    more = (
-        [f"{len(passed) - MAX_REPORTED_ROUTES} more that did not take it; a dry run tells why"]
-        if len(passed) > MAX_REPORTED_ROUTES
+    mismatches = [each for each in attempts if each.reason and _applies_to(each.route, event)]
+    descriptions = [f"{each.route.label}: {each.reason}" for each in mismatches[:MAX_REPORTED_ROUTES]]
+    remainder = (
+        [f"{len(mismatches) - MAX_REPORTED_ROUTES} more that did not take it; a dry run tells why"]
+        if len(mismatches) > MAX_REPORTED_ROUTES
         else []
     )
-    return f", after {'; '.join([*told, *more])}" if told else ""
+    return f", after {'; '.join([*descriptions, *remainder])}" if descriptions else ""
 
 
 def _applies_to(route: Route, event: EventEnvelope) -> bool:

@@ -26,8 +26,8 @@ def _includes_day(window: Mapping[str, Any], day: datetime) -> bool:
     return not days or DAYS[day.weekday()] in days
 
 
-def _minutes(written: str) -> int:
-    hours, _, minutes = written.partition(":")
+def _minutes(time_text: str) -> int:
+    hours, _, minutes = time_text.partition(":")
     return int(hours) * 60 + int(minutes)
 
 

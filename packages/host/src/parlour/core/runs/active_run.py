@@ -16,6 +16,7 @@ from parlour.core.delivery.service import DeliveryService
 from parlour.core.encoding import dumps
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed
+from parlour.core.model.ids import RunId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.ledger import Ledger
@@ -32,18 +33,18 @@ from .session import RunSession, RunStopped, RunTermination
 from .session_registry import RunSessions
 
 Record = Callable[[RunSession], Recorder]
-Recall = Callable[[str], Awaitable[RunProgress]]
+Recall = Callable[[RunId], Awaitable[RunProgress]]
 
 
 class ActiveRun:
     """Applies the results and the end of one active run, one at a time."""
 
-    def __init__(self, session: RunSession, record: Record, recall: Recall) -> None:
+    def __init__(self, session: RunSession, record: Record, load_progress: Recall) -> None:
         self.session = session
         self.lock = asyncio.Lock()
         """Lock for every change of the run: its results, its end and its holder."""
         self._record = record
-        self._recall = recall
+        self._load_progress = load_progress
         self._recorder = record(session)
         self._uncertain = False
         self._completion: RunCompletion | None = None
@@ -52,18 +53,18 @@ class ActiveRun:
         async with self.lock:
             return self._completion or await self._recorder.apply(batch)
 
-    async def finish(self, ending: RunTermination | None) -> RunCompletion:
-        """Returns the completion of the run; ends it with `ending` if it has not ended yet."""
+    async def finish(self, termination: RunTermination | None) -> RunCompletion:
+        """Returns the completion of the run; ends it with `termination` if it has not ended yet."""
         async with self.lock:
             if self._completion is None:
-                self._completion = await self._recorder.finish(ending)
+                self._completion = await self._recorder.finish(termination)
             return self._completion
 
     async def resume(self) -> None:
         """Reloads the progress from the ledger, for a run that continues after a restart of the Host or after a failed
         write.
         """
-        progress = await self._recall(self.session.run_id)
+        progress = await self._load_progress(self.session.run_id)
         await self._recorder.abandon()
         self._recorder = self._record(self.session)
         await self._recorder.resume(progress)
@@ -78,29 +79,31 @@ class ActiveRun:
         effect = parse_effect(result.type, result.data, sequence)
         if isinstance(effect, InvalidResult):
             raise CallRejected("invalid_argument", effect.warning)
-        mark = result_digest(result)
+        digest = result_digest(result)
         if self._recorder.has_applied(sequence):
-            await self._compare(sequence, mark)
+            await self._compare(sequence, digest)
             return
-        self._recorder.pending_digests[sequence] = mark
+        self._recorder.pending_digests[sequence] = digest
         raw = {**result.model_dump(mode="json"), "sequence": sequence}
-        self._ended(await self._carried_out(self._recorder.apply([raw])))
+        self._set_completion(await self._await_write(self._recorder.apply([raw])))
 
-    async def finalize(self, ending: RunTermination) -> None:
+    async def finalize(self, termination: RunTermination) -> None:
         """Ends the run on request of a call. The caller holds the lock. A run completes only if it has sent a
         message.
         """
         await self._reload_if_uncertain()
         self._check_open()
-        self._ended(await self._carried_out(self._recorder.finish(None if ending.status == "completed" else ending)))
+        self._set_completion(
+            await self._await_write(self._recorder.finish(None if termination.status == "completed" else termination))
+        )
 
-    def _ended(self, aftermath: RunCompletion | None) -> None:
-        if aftermath is not None:
-            self._completion = aftermath
+    def _set_completion(self, completion: RunCompletion | None) -> None:
+        if completion is not None:
+            self._completion = completion
             if self.session.stream is not None:
                 self.session.stream.abort(RunStopped())
 
-    async def _carried_out(self, work: Awaitable[RunCompletion | None]) -> RunCompletion | None:
+    async def _await_write(self, work: Awaitable[RunCompletion | None]) -> RunCompletion | None:
         try:
             return await work
         except (GuardFailed, StorageFailed):
@@ -119,13 +122,15 @@ class ActiveRun:
         code = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}.get(stopping.status if stopping else "")
         raise CallRejected(code or "unauthorized", "the run is over; nothing more is taken from it")
 
-    async def _compare(self, sequence: int, mark: str) -> None:
-        known = self._recorder.pending_digests.get(sequence) or (await self._recall(self.session.run_id)).digest(
-            sequence
-        )
-        if known != mark:
-            told = f"result.sequence: result {sequence} was taken before, with other content"
-            raise CallRejected("invalid_argument", f"{told}; the next number is {self._recorder.next_result_sequence}")
+    async def _compare(self, sequence: int, digest: str) -> None:
+        stored_digest = self._recorder.pending_digests.get(sequence) or (
+            await self._load_progress(self.session.run_id)
+        ).digest(sequence)
+        if stored_digest != digest:
+            message = f"result.sequence: result {sequence} was taken before, with other content"
+            raise CallRejected(
+                "invalid_argument", f"{message}; the next number is {self._recorder.next_result_sequence}"
+            )
 
 
 class RecorderFactory:
@@ -170,7 +175,7 @@ class ActiveRuns:
         self._sessions = sessions
         self._publisher = publisher
         self._outcomes = outcomes
-        self._by_run_id: WeakValueDictionary[str, ActiveRun] = WeakValueDictionary()
+        self._by_run_id: WeakValueDictionary[RunId, ActiveRun] = WeakValueDictionary()
 
     def announce(self, session: RunSession) -> None:
         """Makes a started run the active one of its lane, and publishes its start."""
@@ -182,7 +187,7 @@ class ActiveRuns:
         self._by_run_id[session.run_id] = run
         return run
 
-    def find(self, run_id: str) -> ActiveRun | None:
+    def find(self, run_id: RunId) -> ActiveRun | None:
         return self._by_run_id.get(run_id)
 
     def publish(self, completion: RunCompletion) -> None:

@@ -9,6 +9,7 @@ import logging
 
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.journal import StorageFailed
+from parlour.core.model.ids import ArtifactId
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.store.artifact_service import ArtifactService
 
@@ -23,32 +24,32 @@ PREFETCH_TIMEOUT_SECONDS = 10.0
 class AttachmentPrefetcher:
     """Downloads the files of the message that a run answers."""
 
-    def __init__(self, kept: ArtifactService) -> None:
-        self._kept = kept
+    def __init__(self, artifacts: ArtifactService) -> None:
+        self._artifacts = artifacts
 
     async def prefetch(self, session: RunSession) -> None:
         """Downloads the files concurrently. Returns immediately if the run is stopped."""
         envelope = session.event.envelope
-        attached = envelope.input.get("attachments")
-        if not attached or envelope.surface != PLATFORM:
+        attachments = envelope.input.get("attachments")
+        if not attachments or envelope.surface != PLATFORM:
             return
-        links = [ref["artifact_id"] for ref in attached if "size_bytes" not in ref]
+        links = [ref["artifact_id"] for ref in attachments if "size_bytes" not in ref]
         if not links:
             return
         session.stream = work = _Downloads([asyncio.create_task(self._download(artifact_id)) for artifact_id in links])
         try:
-            _, late = await asyncio.wait(work.tasks, timeout=PREFETCH_TIMEOUT_SECONDS)
+            _, unfinished = await asyncio.wait(work.tasks, timeout=PREFETCH_TIMEOUT_SECONDS)
         finally:
             session.stream = None
             work.cancel()
-        if late:
+        if unfinished:
             logger.warning("event %s: not all of its files were downloaded in time", envelope.event_id)
 
-    async def _download(self, artifact_id: str) -> None:
+    async def _download(self, artifact_id: ArtifactId) -> None:
         try:
-            artifact = await self._kept.get(artifact_id)
+            artifact = await self._artifacts.get(artifact_id)
             if artifact is not None and artifact.location != "object":
-                await self._kept.ensure_local(artifact)
+                await self._artifacts.ensure_local(artifact)
         except (ProviderFailed, StorageFailed) as failure:
             logger.warning("artifact %s: %s", artifact_id, failure.message)
         except Exception:  # the message can be answered without the file

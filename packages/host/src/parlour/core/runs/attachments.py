@@ -14,6 +14,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from parlour.core.delivery.rendering.parts import FULL_TEXT_KEY, strip_reasoning
+from parlour.core.model.ids import NO_BINDING, NO_CONVERSATION, ArtifactId
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact, ArtifactInfo, ArtifactScope
@@ -64,141 +65,143 @@ def readable_scope(session: RunSession) -> ArtifactScope:
 
 def owned_scope(session: RunSession) -> ArtifactScope:
     """Returns the scope of artifacts that the run creates; those of a rerun belong to the rerun only."""
-    place = readable_scope(session)
-    return place if session.dry_run is None else replace(place, conversation_id="", binding_id="")
+    scope = readable_scope(session)
+    return scope if session.dry_run is None else replace(scope, conversation_id=NO_CONVERSATION, binding_id=NO_BINDING)
 
 
 class RunAttachments:
     """Resolves and stores the files of one run."""
 
-    def __init__(self, kept: ArtifactService, session: RunSession, warn: Callable[[str], None]) -> None:
-        self._kept = kept
+    def __init__(self, artifacts: ArtifactService, session: RunSession, warn: Callable[[str], None]) -> None:
+        self._artifacts = artifacts
         self._session = session
         self._warn = warn
-        self._waiting: list[ArtifactRefData] = []
+        self._pending_refs: list[ArtifactRefData] = []
         """References to files created since the last completed message."""
 
-    def resume(self, waiting: list[ArtifactRefData]) -> None:
-        self._waiting = list(waiting)
+    def resume(self, pending: list[ArtifactRefData]) -> None:
+        self._pending_refs = list(pending)
 
     async def register(self, effect: FileResult) -> Artifact | None:
         """Stores or looks up the file, which goes with the next message. Returns None if that is not possible."""
-        said = effect.data
+        data = effect.data
         try:
             if effect.content is None:
-                artifact = await self._kept.get_visible(said.artifact_id or "", readable_scope(self._session))
-            else:
-                described = ArtifactInfo(
-                    said.artifact_type, said.name or "", said.mime_type or "", metadata=said.metadata or {}
+                artifact = await self._artifacts.get_visible(
+                    ArtifactId(data.artifact_id or ""), readable_scope(self._session)
                 )
-                incoming = await self._kept.start_upload()
-                await incoming.write(effect.content)
-                artifact = await self._kept.finish_upload(
-                    incoming, described, owned_scope(self._session), sha256=said.sha256 or ""
+            else:
+                info = ArtifactInfo(
+                    data.artifact_type, data.name or "", data.mime_type or "", metadata=data.metadata or {}
+                )
+                upload = await self._artifacts.start_upload()
+                await upload.write(effect.content)
+                artifact = await self._artifacts.finish_upload(
+                    upload, info, owned_scope(self._session), sha256=data.sha256 or ""
                 )
         except ProviderFailed as failure:
             self._warn(f"result {effect.sequence} (artifact.created) is dropped: {failure.message}")
             return None
-        self._waiting.append(artifact.to_ref())
+        self._pending_refs.append(artifact.to_ref())
         return artifact
 
     async def attach(self, message: dict[str, Any], text: str) -> MessageWithFiles:
         """Returns the message with its files resolved and stored."""
         content = message.get("content", "")
-        if not self._waiting and isinstance(content, str) and "artifact_refs" not in message:
-            encoded_most = len(text) * 4
-            if encoded_most <= TRANSCRIPT_TEXT_BYTES:
+        if not self._pending_refs and isinstance(content, str) and "artifact_refs" not in message:
+            max_encoded_bytes = len(text) * 4
+            if max_encoded_bytes <= TRANSCRIPT_TEXT_BYTES:
                 return MessageWithFiles(message, text)
-        carried = MessageWithFiles(dict(message), text)
+        result = MessageWithFiles(dict(message), text)
         if isinstance(content, list):
-            carried.message["content"] = await self._elements(content, carried)
-        own = [await self._named(str(ref["artifact_id"])) for ref in message.get("artifact_refs") or ()]
-        beside = [*self._waiting, *(ref for ref in own if ref)]
-        self._waiting = []
-        await self._shorten(carried, beside)
-        shown = {ref["artifact_id"]: ref for ref in beside}
-        carried.message.pop("artifact_refs", None)
-        if shown:
-            carried.message["artifact_refs"] = list(shown.values())
-        carried.refs = list({**shown, **{ref["artifact_id"]: ref for ref in carried.refs}}.values())
-        return carried
+            result.message["content"] = await self._elements(content, result)
+        named_refs = [
+            await self._find_ref(ArtifactId(str(ref["artifact_id"]))) for ref in message.get("artifact_refs") or ()
+        ]
+        refs = [*self._pending_refs, *(ref for ref in named_refs if ref)]
+        self._pending_refs = []
+        await self._shorten(result, refs)
+        refs_by_id = {ref["artifact_id"]: ref for ref in refs}
+        result.message.pop("artifact_refs", None)
+        if refs_by_id:
+            result.message["artifact_refs"] = list(refs_by_id.values())
+        result.refs = list({**refs_by_id, **{ref["artifact_id"]: ref for ref in result.refs}}.values())
+        return result
 
-    async def _shorten(self, carried: MessageWithFiles, beside: list[ArtifactRefData]) -> None:
+    async def _shorten(self, result: MessageWithFiles, refs: list[ArtifactRefData]) -> None:
         """Stores a text as a file if it is too long for the transcript, and shortens it if it is too long to be
         shown.
         """
-        encoded = carried.text.encode(errors="replace")
+        encoded = result.text.encode(errors="replace")
         if len(encoded) <= TRANSCRIPT_TEXT_BYTES:
             return
-        whole = await self._store_or_warn(encoded, ArtifactInfo("text", "message.txt", "text/plain"), carried)
-        shown, cut = truncate_message(carried.text)
-        if not cut:
+        full_text = await self._store_or_warn(encoded, ArtifactInfo("text", "message.txt", "text/plain"), result)
+        text, truncated = truncate_message(result.text)
+        if not truncated:
             return
         self._warn("a message is longer than may be shown; it is kept whole as an artifact")
-        content = carried.message["content"]
-        rest = [each for each in content if each.get("type") != "text"] if isinstance(content, list) else []
-        carried.message["content"] = [{"type": "text", "text": shown}, *rest] if rest else shown
-        about = {**(carried.message.get("metadata") or {}), "cut": True}
-        carried.text = shown
-        if whole is not None:
-            about[FULL_TEXT_KEY] = whole.artifact_id
-            beside.append(whole.to_ref())
-        carried.message["metadata"] = about
+        content = result.message["content"]
+        other_elements = [each for each in content if each.get("type") != "text"] if isinstance(content, list) else []
+        result.message["content"] = [{"type": "text", "text": text}, *other_elements] if other_elements else text
+        metadata = {**(result.message.get("metadata") or {}), "cut": True}
+        result.text = text
+        if full_text is not None:
+            metadata[FULL_TEXT_KEY] = full_text.artifact_id
+            refs.append(full_text.to_ref())
+        result.message["metadata"] = metadata
 
-    async def _elements(self, elements: list[Any], carried: MessageWithFiles) -> list[Any]:
-        kept = [await self._element(element, carried) for element in elements]
-        return [element for element in kept if element is not None]
+    async def _elements(self, elements: list[Any], result: MessageWithFiles) -> list[Any]:
+        resolved = [await self._element(element, result) for element in elements]
+        return [element for element in resolved if element is not None]
 
-    async def _element(self, element: dict[str, Any], carried: MessageWithFiles) -> dict[str, Any] | None:
+    async def _element(self, element: dict[str, Any], result: MessageWithFiles) -> dict[str, Any] | None:
         if element.get("type") == "quote":
-            return {**element, "contents": await self._elements(element.get("contents", []), carried)}
+            return {**element, "contents": await self._elements(element.get("contents", []), result)}
         if element.get("type") == "json":
-            return await self._value(element, carried)
+            return await self._value(element, result)
         if element.get("type") not in MEDIA_TYPES or "url" in element:
             return element
         if "artifact_id" in element:
-            ref = await self._named(element["artifact_id"])
-            carried.refs += [ref] if ref else []
+            ref = await self._find_ref(element["artifact_id"])
+            result.refs += [ref] if ref else []
             return element if ref else None
-        rest = {name: value for name, value in element.items() if name != "content_base64"}
-        artifact = await self._store_inline(element, carried)
+        fields = {name: value for name, value in element.items() if name != "content_base64"}
+        artifact = await self._store_inline(element, result)
         if artifact is None:
             return None
-        return {**rest, **_artifact_fields(artifact)}
+        return {**fields, **_artifact_fields(artifact)}
 
-    async def _value(self, element: dict[str, Any], carried: MessageWithFiles) -> dict[str, Any] | None:
+    async def _value(self, element: dict[str, Any], result: MessageWithFiles) -> dict[str, Any] | None:
         """Replaces a JSON value that is too large for a message by a file."""
         content = to_json(element.get("value"))
         if len(content) <= RESULT_BYTES:
             return element
-        described = ArtifactInfo("json", "value.json", "application/json")
-        artifact = await self._store_or_warn(content, described, carried)
+        info = ArtifactInfo("json", "value.json", "application/json")
+        artifact = await self._store_or_warn(content, info, result)
         return None if artifact is None else {"type": "file", "name": "value.json", **_artifact_fields(artifact)}
 
-    async def _store_inline(self, element: dict[str, Any], carried: MessageWithFiles) -> Artifact | None:
+    async def _store_inline(self, element: dict[str, Any], result: MessageWithFiles) -> Artifact | None:
         try:
             content = base64.b64decode(element["content_base64"], validate=True)
         except (binascii.Error, ValueError):
             self._warn(f"an element of type {element['type']} is dropped: content_base64 is not base64")
             return None
-        described = ArtifactInfo(element["type"], element.get("name") or "", element.get("mime_type") or "")
-        return await self._store_or_warn(content, described, carried)
+        info = ArtifactInfo(element["type"], element.get("name") or "", element.get("mime_type") or "")
+        return await self._store_or_warn(content, info, result)
 
-    async def _store_or_warn(
-        self, content: bytes, described: ArtifactInfo, carried: MessageWithFiles
-    ) -> Artifact | None:
+    async def _store_or_warn(self, content: bytes, info: ArtifactInfo, result: MessageWithFiles) -> Artifact | None:
         try:
-            artifact = await self._kept.store(content, described, owned_scope(self._session))
+            artifact = await self._artifacts.store(content, info, owned_scope(self._session))
         except ProviderFailed as failure:
             self._warn(f"a file of a message is not kept: {failure.message}")
             return None
-        carried.new_artifacts.append(artifact)
-        carried.refs.append(artifact.to_ref())
+        result.new_artifacts.append(artifact)
+        result.refs.append(artifact.to_ref())
         return artifact
 
-    async def _named(self, artifact_id: str) -> ArtifactRefData | None:
+    async def _find_ref(self, artifact_id: ArtifactId) -> ArtifactRefData | None:
         try:
-            return (await self._kept.get_visible(artifact_id, readable_scope(self._session))).to_ref()
+            return (await self._artifacts.get_visible(artifact_id, readable_scope(self._session))).to_ref()
         except ProviderFailed as failure:
             self._warn(f"a message names a file that it can't have: {failure.message}")
             return None

@@ -1,6 +1,7 @@
 """The caller of an action: a plugin inside one of its runs, or outside any. The gate creates it for the action."""
 
 from parlour.core.access.grants import Grant
+from parlour.core.model.ids import NO_RUNNER, PluginId, RunnerId
 from parlour.core.model.providers import CallContext
 from parlour.core.runs.session import RunSession
 from parlour_sdk.values import dataclass
@@ -10,14 +11,14 @@ from parlour_sdk.values import dataclass
 class ActionCaller:
     """A plugin with its grant, and its run if the call belongs to one."""
 
-    plugin_id: str
+    plugin_id: PluginId
     grant: Grant
     session: RunSession | None = None
 
     @property
-    def runner_id(self) -> str:
+    def runner_id(self) -> RunnerId:
         """Id of the run's runner; empty outside runs."""
-        return self.grant.runner_id if self.session is not None else ""
+        return self.grant.runner_id if self.session is not None else NO_RUNNER
 
     @property
     def run_session(self) -> RunSession:

@@ -12,9 +12,10 @@ from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import UnitBuilder
 from parlour.core.model.agent import Agent
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import NO_RUN, RunId, TranscriptId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.redaction import REDACTOR
+from parlour.core.redaction import Redactor
 from parlour.core.store import inbox, ledger, outbox_rows, remote_queue, transcript
 from parlour.core.store.inbox import AttemptCounts, InboxOutcome
 from parlour.core.store.ledger import RunEnd, RunStatus
@@ -29,7 +30,7 @@ from .session import QueuedEvent, RunTermination
 class EndedRun:
     """The facts about a run that ends, from its session or, if that was lost with a process, from the ledger."""
 
-    run_id: str
+    run_id: RunId
     event: RecordedEvent
     agent: Agent | None
     tries: AttemptCounts
@@ -66,51 +67,60 @@ class RunCompleter:
     """Adds the end of a run, or the outcome of an event without a run, to a unit."""
 
     def __init__(
-        self, delivery: DeliveryService, tact: NoticePolicy, languages: Languages, ids: Ids, clock: Clock
+        self,
+        delivery: DeliveryService,
+        notice_policy: NoticePolicy,
+        languages: Languages,
+        redactor: Redactor,
+        ids: Ids,
+        clock: Clock,
     ) -> None:
         self._delivery = delivery
-        self._tact = tact
+        self._notice_policy = notice_policy
         self._languages = languages
+        self._redactor = redactor
         self._ids = ids
         self._clock = clock
 
-    def add_completion(self, draft: UnitBuilder, run: EndedRun, ending: RunTermination) -> RunCompletion:
+    def add_completion(self, draft: UnitBuilder, run: EndedRun, termination: RunTermination) -> RunCompletion:
         """Adds the end of the run. It replaces the first statement of the unit, the guard that the run is still
         running.
         """
-        if ending.error:
-            ending = replace(ending, error=REDACTOR.redact(ending.error))  # the text may be shown to users
+        if termination.error:
+            termination = replace(
+                termination, error=self._redactor.redact(termination.error)
+            )  # the text may be shown to users
         now = self._clock.now()
         if run.streaming:
-            draft.add(outbox_rows.fail_streams(run.run_id, ending.code or ending.status, now))
-        self._note_dropped(draft, run, ending, now)
-        aftermath = RunCompletion(ending.status, requeued=list(run.claimed))
-        if ending.status in ("completed", "cancelled"):
-            self._complete_all(draft, run, ending, aftermath)
+            draft.add(outbox_rows.fail_streams(run.run_id, termination.code or termination.status, now))
+        self._note_dropped(draft, run, termination, now)
+        completion = RunCompletion(termination.status, requeued=list(run.claimed))
+        if termination.status in ("completed", "cancelled"):
+            self._complete_all(draft, run, termination, completion)
         else:
-            self._complete_failed(draft, run, ending, aftermath)
-        aftermath.requeued.sort(key=lambda entry: entry.seq)
-        aftermath.feed_seq = self._delivery.feed.next_seq()  # numbered after all output of the run and of its end
+            self._complete_failed(draft, run, termination, completion)
+        completion.requeued.sort(key=lambda entry: entry.seq)
+        completion.feed_seq = self._delivery.feed.next_seq()  # numbered after all output of the run and of its end
         end = RunEnd(
-            ending.status,
-            ending.code,
-            ending.error,
+            termination.status,
+            termination.code,
+            termination.error,
             run.usage,
             run.cancel_requested_at,
             run.has_output,
             run.has_effects,
-            aftermath.feed_seq,
+            completion.feed_seq,
         )
         draft.replace(0, ledger.end_run(run.run_id, end, now))
-        return aftermath
+        return completion
 
     def complete_event(
-        self, draft: UnitBuilder, event: RecordedEvent, outcome: str, reason: str, run_id: str = ""
+        self, draft: UnitBuilder, event: RecordedEvent, outcome: str, reason: str, run_id: RunId = NO_RUN
     ) -> InboxOutcome:
         """Removes the event from the inbox and stores its outcome."""
-        settled = InboxOutcome(event.seq, outcome, reason, run_id)
-        draft.add(*inbox.complete(settled, self._clock.now()))
-        return settled
+        inbox_outcome = InboxOutcome(event.seq, outcome, reason, run_id)
+        draft.add(*inbox.complete(inbox_outcome, self._clock.now()))
+        return inbox_outcome
 
     def cancel_queued(self, draft: UnitBuilder, entry: QueuedEvent, code: str, reason: str) -> None:
         """Ends a run that was created for the event, or queued for remote workers before this start, and will not
@@ -126,21 +136,21 @@ class RunCompleter:
         if entry.queued_remotely:
             draft.add(remote_queue.delete(entry.run_id))
 
-    def notify(self, draft: UnitBuilder, event: RecordedEvent, run_id: str, code: str, error: str = "") -> OutboxRow:
+    def notify(self, draft: UnitBuilder, event: RecordedEvent, run_id: RunId, code: str, error: str = "") -> OutboxRow:
         """Adds a notice to the sender of the event."""
-        sentence = notices.notice_text(code, error, self._languages.for_event(event.envelope))
-        row = self._delivery.composer.compose_notice(event, run_id, code, sentence)
-        notices.add_notice(draft, self._ids.new(), event, row, self._clock.now())
+        text = notices.notice_text(code, error, self._languages.for_event(event.envelope))
+        row = self._delivery.composer.compose_notice(event, run_id, code, text)
+        notices.add_notice(draft, TranscriptId(self._ids.new()), event, row, self._clock.now())
         return row
 
     def notify_unless_suppressed(
-        self, draft: UnitBuilder, event: RecordedEvent, run_id: str, code: str, error: str
+        self, draft: UnitBuilder, event: RecordedEvent, run_id: RunId, code: str, error: str
     ) -> list[OutboxRow]:
         """Adds a notice about a failure unless the notice policy suppresses it; the trail then gets the reason."""
-        silence = self._tact.suppression_reason(event)
-        if not silence:
+        suppression = self._notice_policy.suppression_reason(event)
+        if not suppression:
             return [self.notify(draft, event, run_id, code, error)]
-        notices.add_suppressed_notice(draft, event, silence, self._clock.now())
+        notices.add_suppressed_notice(draft, event, suppression, self._clock.now())
         return []
 
     def reject(self, draft: UnitBuilder, entry: QueuedEvent, code: str) -> list[OutboxRow]:
@@ -148,58 +158,58 @@ class RunCompleter:
         first.
         """
         if not entry.transcript_seq:
-            transcript.add_user_item(draft, self._ids.new(), entry.event, self._clock.now())
+            transcript.add_user_item(draft, TranscriptId(self._ids.new()), entry.event, self._clock.now())
         return self.notify_unless_suppressed(draft, entry.event, entry.parent_run_id, code, "")
 
     def _complete_all(
-        self, draft: UnitBuilder, run: EndedRun, ending: RunTermination, aftermath: RunCompletion
+        self, draft: UnitBuilder, run: EndedRun, termination: RunTermination, completion: RunCompletion
     ) -> None:
         """Completes the event and all injected events, because the run answered them or its user cancelled it. Claimed
         events that were not pulled are queued again.
         """
         if run.claimed:
             draft.add(inbox.release_claimed(run.run_id))
-        outcome = "cancelled" if ending.by_user else "silent" if ending.silent else "answered"
-        aftermath.outcomes.append(self.complete_event(draft, run.event, outcome, ending.code, run.run_id))
+        outcome = "cancelled" if termination.by_user else "silent" if termination.silent else "answered"
+        completion.outcomes.append(self.complete_event(draft, run.event, outcome, termination.code, run.run_id))
         for entry in run.injected:
-            aftermath.outcomes.append(
+            completion.outcomes.append(
                 self.complete_event(draft, entry.event, outcome, "taken in by the run", run.run_id)
             )
-        if ending.by_user and run.injected:
+        if termination.by_user and run.injected:
             count = len(run.injected)
             key = "cancelled.with_many" if count > 1 else "cancelled.with_one"
             text = self._languages.text(run.event, key, count=count)
-            aftermath.rows.append(self.notify(draft, run.event, run.run_id, "cancelled", text))
+            completion.rows.append(self.notify(draft, run.event, run.run_id, "cancelled", text))
 
     def _complete_failed(
-        self, draft: UnitBuilder, run: EndedRun, ending: RunTermination, aftermath: RunCompletion
+        self, draft: UnitBuilder, run: EndedRun, termination: RunTermination, completion: RunCompletion
     ) -> None:
         """Queues the claimed and injected events again, and either retries the run's own event or notifies its
         sender.
         """
         draft.add(inbox.release_all(run.run_id))
-        aftermath.requeued += run.injected
-        trouble = notices.model_failure_notice(run.model_failure) if ending.by_runner else ""
-        tries = run.tries if ending.by_host else replace(run.tries, failures=run.tries.failures + 1)
-        match retry_policy.decide(ending, run.agent, tries, run.has_output, run.has_effects):
+        completion.requeued += run.injected
+        failure_notice = notices.model_failure_notice(run.model_failure) if termination.by_runner else ""
+        tries = run.tries if termination.by_host else replace(run.tries, failures=run.tries.failures + 1)
+        match retry_policy.decide(termination, run.agent, tries, run.has_output, run.has_effects):
             case "retry":
-                draft.add(inbox.requeue(run.event.seq, failed=not ending.by_host))
-                aftermath.retry, aftermath.tries = True, tries
+                draft.add(inbox.requeue(run.event.seq, failed=not termination.by_host))
+                completion.retry, completion.tries = True, tries
                 return
-            case "quarantine" if not trouble:
+            case "quarantine" if not failure_notice:
                 outcome, code = "quarantined", notices.quarantine_notice(retry_policy.quarantine_cause(tries))
             case "quarantine" | "tell":
-                outcome, code = "failed", trouble or ending.code
-        aftermath.outcomes.append(self.complete_event(draft, run.event, outcome, ending.code, run.run_id))
-        aftermath.rows += self.notify_unless_suppressed(draft, run.event, run.run_id, code, ending.error)
+                outcome, code = "failed", failure_notice or termination.code
+        completion.outcomes.append(self.complete_event(draft, run.event, outcome, termination.code, run.run_id))
+        completion.rows += self.notify_unless_suppressed(draft, run.event, run.run_id, code, termination.error)
 
-    def _note_dropped(self, draft: UnitBuilder, run: EndedRun, ending: RunTermination, now: int) -> None:
-        for data in _dropped(run.claimed, ending):
+    def _note_dropped(self, draft: UnitBuilder, run: EndedRun, termination: RunTermination, now: int) -> None:
+        for data in _dropped_event_data(run.claimed, termination):
             draft.add(
                 ledger.append_event(run.run_id, run.next_sequence(), "steering.dropped", data, now, source="host")
             )
 
 
-def _dropped(claimed: Iterable[QueuedEvent], ending: RunTermination) -> list[dict[str, str]]:
-    reason = f"the run ended as {ending.status} before it pulled this"
+def _dropped_event_data(claimed: Iterable[QueuedEvent], termination: RunTermination) -> list[dict[str, str]]:
+    reason = f"the run ended as {termination.status} before it pulled this"
     return [{"source_event_id": entry.event.envelope.event_id, "reason": reason} for entry in claimed]

@@ -10,6 +10,7 @@ from parlour.core.access.grants import Grant, available_apis
 from parlour.core.config.form_validation import with_defaults
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import Participant, RecordedEvent
+from parlour.core.model.ids import RunId
 from parlour.core.model.providers import Providers
 from parlour.core.model.runner import RunnerDescriptor
 from parlour_sdk.values import dataclass
@@ -35,7 +36,7 @@ NO_HISTORY = InlineHistory({"mode": "none"})
 class ContextInputs:
     """Values that are known after the run's first unit."""
 
-    run_id: str
+    run_id: RunId
     attempt: int
     transcript_seq: int
     deadline_at: int
@@ -52,47 +53,47 @@ def build_request(
     descriptor: RunnerDescriptor,
     grant: Grant,
     providers: Providers,
-    opening: ContextInputs,
+    inputs: ContextInputs,
     host_version: str,
     time_zone: str,
 ) -> dict[str, Any]:
     """Builds the request to a runner: its id, its name and the context."""
     envelope = event.envelope
-    form = descriptor.manifest.config_schema
-    config = with_defaults(form, binding.agent.runner_config)
-    granted = resources.describe_resources(grant, providers)
+    config_schema = descriptor.manifest.config_schema
+    config = with_defaults(config_schema, binding.agent.runner_config)
+    resource_data = resources.describe_resources(grant, providers)
     context: dict[str, Any] = {
-        "run_id": opening.run_id,
+        "run_id": inputs.run_id,
         "trigger": {
             "type": envelope.event_type,
             "source": _SOURCES.get(envelope.source, "platform"),
             "timestamp": event.created_at,
         },
         **event_parts(event, descriptor.manifest.capabilities.multimodal_input),
-        "delivery": opening.delivery or {"surface": envelope.surface},
-        "resources": granted,
+        "delivery": inputs.delivery or {"surface": envelope.surface},
+        "resources": resource_data,
         "context": {
             "conversation_id": event.conversation_id,
             "thread_id": envelope.thread_id or None,
             "event_seq": event.seq,
-            "transcript_seq": opening.transcript_seq,
-            "has_history_before": opening.transcript_seq > 1,
-            "latest_cursor": opening.latest_cursor or None,
-            "inline_policy": opening.inline_history.inline_policy,
+            "transcript_seq": inputs.transcript_seq,
+            "has_history_before": inputs.transcript_seq > 1,
+            "latest_cursor": inputs.latest_cursor or None,
+            "inline_policy": inputs.inline_history.inline_policy,
             "available_apis": available_apis(grant),
         },
-        "state": opening.state,
+        "state": inputs.state,
         "runtime": {
             "host": "parlour",
             "host_version": host_version,
-            "trace_id": opening.run_id,
-            "attempt": opening.attempt,
-            "deadline_at": opening.deadline_at or None,
+            "trace_id": inputs.run_id,
+            "attempt": inputs.attempt,
+            "deadline_at": inputs.deadline_at or None,
             "timezone": time_zone,
-            "static_refs": resources.static_refs(form, config, granted),
+            "static_refs": resources.static_refs(config_schema, config, resource_data),
         },
         "config": config,
-        "bootstrap": opening.inline_history.bootstrap,
+        "bootstrap": inputs.inline_history.bootstrap,
         "metadata": {},
     }
     return {"runner_id": descriptor.runner_id, "runner_name": descriptor.manifest.name, "context": context}
@@ -124,18 +125,18 @@ def event_parts(event: RecordedEvent, multimodal: bool) -> dict[str, Any]:
     }
 
 
-def _actor(party: Participant) -> dict[str, Any] | None:
-    if not party.type:
+def _actor(participant: Participant) -> dict[str, Any] | None:
+    if not participant.type:
         return None
     return {
-        "actor_type": party.type,
-        "actor_id": party.id or None,
-        "actor_name": party.name or None,
-        "metadata": party.data,
+        "actor_type": participant.type,
+        "actor_id": participant.id or None,
+        "actor_name": participant.name or None,
+        "metadata": participant.data,
     }
 
 
-def _subject(party: Participant) -> dict[str, Any] | None:
-    if not party.type:
+def _subject(participant: Participant) -> dict[str, Any] | None:
+    if not participant.type:
         return None
-    return {"subject_type": party.type, "subject_id": party.id or None, "data": party.data}
+    return {"subject_type": participant.type, "subject_id": participant.id or None, "data": participant.data}

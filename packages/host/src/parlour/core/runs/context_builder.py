@@ -110,42 +110,44 @@ async def _select_inline_history(
             inlined = {"mode": "current_event", "delivered_count": 1, "messages_complete": transcript_seq <= 1}
             return InlineHistory(inlined, {"messages": [{"role": "user", "content": text}]})
         case "recent_tail":
-            return await _tail(journal, policy, event, transcript_seq)
+            return await _latest_messages(journal, policy, event, transcript_seq)
 
 
-async def _tail(journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int) -> InlineHistory:
-    most = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
+async def _latest_messages(
+    journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int
+) -> InlineHistory:
+    limit = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
     query = Select(
         TRANSCRIPT,
         where(conversation_id=event.conversation_id, thread_id=event.envelope.thread_id, seq=below(transcript_seq)),
         ("role", "content", "seq"),
         order=("seq",),
         direction="descending",
-        limit=most,
+        limit=limit,
     )
-    rows = await journal.read(query) if most else []
-    chosen = _fit_bytes(rows, min(policy.max_inline_bytes or BOOTSTRAP_BYTES, BOOTSTRAP_BYTES))
+    rows = await journal.read(query) if limit else []
+    fitting_rows = _fit_bytes(rows, min(policy.max_inline_bytes or BOOTSTRAP_BYTES, BOOTSTRAP_BYTES))
     earlier = max(transcript_seq - 1, 0)
     inlined = {
         "mode": "recent_tail",
-        "delivered_count": len(chosen),
+        "delivered_count": len(fitting_rows),
         "source_total_count": earlier,
-        "messages_complete": len(chosen) == earlier,
-        "reason": None if len(chosen) == len(rows) else "the rest is over the size that may be inlined",
+        "messages_complete": len(fitting_rows) == earlier,
+        "reason": None if len(fitting_rows) == len(rows) else "the rest is over the size that may be inlined",
     }
-    messages = [{"role": _role(row), "content": row["content"]} for row in reversed(chosen)]
+    messages = [{"role": _role(row), "content": row["content"]} for row in reversed(fitting_rows)]
     return InlineHistory(inlined, {"messages": messages})
 
 
 def _fit_bytes(rows: list[Row], size: int) -> list[Row]:
     """Returns the newest rows that fit. The first row that does not fit ends the selection, so that there is no gap."""
-    chosen: list[Row] = []
+    fitting_rows: list[Row] = []
     for row in rows:
         size -= len(str(row["content"]).encode())
         if size < 0:
             break
-        chosen.append(row)
-    return chosen
+        fitting_rows.append(row)
+    return fitting_rows
 
 
 def _role(row: Row) -> str:

@@ -34,18 +34,22 @@ from parlour.core.journal import (
     where,
 )
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import ConversationId, EventId
 from parlour.core.model.ports import Clock, Ids
+from parlour.core.platforms.directory import Directory
 from parlour.core.platforms.names import NameDirectory
-from parlour.core.store import artifacts, event_log
+from parlour.core.store import artifacts, event_log, limits
 from parlour.core.store.ledger import ACTIVE_STATUSES
 from parlour.core.store.tables import (
     APPROVALS,
     ARTIFACTS,
     CALLS,
     CONVERSATIONS,
+    DIRECTORY_MESSAGES,
     EVENTS,
     FEEDBACK,
     INBOX,
+    JOBS,
     META,
     MODEL_CALLS,
     OUTBOX,
@@ -102,6 +106,7 @@ class ConversationEraser:
         journal: Journal,
         control: RunControl,
         names: NameDirectory,
+        directory: Directory,
         model_calls: ModelCallLog,
         ids: Ids,
         clock: Clock,
@@ -109,20 +114,21 @@ class ConversationEraser:
         self._journal = journal
         self._control = control
         self._names = names
+        self._directory = directory
         self._model_calls = model_calls
         self._ids = ids
         self._clock = clock
         self._recovery_task: asyncio.Task[None] | None = None
-        self._in_progress: set[str] = set()
+        self._in_progress: set[ConversationId] = set()
 
-    async def erase(self, conversation_id: str, by: Participant, *also: Statement) -> None:
+    async def erase(self, conversation_id: ConversationId, actor: Participant, *extra_statements: Statement) -> None:
         """Deletes the conversation after cancelling its active runs. Raises Refused if that is not possible now;
         nothing is deleted then.
         """
         for _ in range(MAX_DECISION_ATTEMPTS):
             await self._end_runs(conversation_id)
             try:
-                await self._decide(conversation_id, by, also)
+                await self._decide(conversation_id, actor, extra_statements)
             except GuardFailed:
                 if await self._was_interrupted(conversation_id):
                     await self._execute(conversation_id)
@@ -131,8 +137,8 @@ class ConversationEraser:
             else:
                 await self._execute(conversation_id)
                 return
-        told = "a message of this conversation is still being handled or waits to be sent; ask again in a moment"
-        raise CallRejected("conflict", told, retryable=True)
+        message = "a message of this conversation is still being handled or waits to be sent; ask again in a moment"
+        raise CallRejected("conflict", message, retryable=True)
 
     async def recover(self) -> None:
         """Continues deletions that a previous process of the Host had decided, in the background."""
@@ -142,14 +148,14 @@ class ConversationEraser:
                 self._resume_all([mark["name"].removeprefix(MARK_PREFIX) for mark in marks])
             )
 
-    async def _resume_all(self, conversations: list[str]) -> None:
+    async def _resume_all(self, conversations: list[ConversationId]) -> None:
         for conversation_id in conversations:
             try:
                 await self._execute(conversation_id)
             except StorageFailed as failure:  # the mark stays for the next start
                 logger.error("conversation %s is not deleted yet: %s", conversation_id, failure.message)
 
-    async def _end_runs(self, conversation_id: str) -> None:
+    async def _end_runs(self, conversation_id: ConversationId) -> None:
         active = where(conversation_id=conversation_id, status=one_of(*ACTIVE_STATUSES))
         for run in await self._journal.read(Select(RUNS, active, ("run_id",))):
             try:
@@ -158,30 +164,34 @@ class ConversationEraser:
                 if not refusal.retryable:
                     raise
 
-    async def _decide(self, conversation_id: str, by: Participant, also: tuple[Statement, ...]) -> None:
+    async def _decide(
+        self, conversation_id: ConversationId, actor: Participant, extra_statements: tuple[Statement, ...]
+    ) -> None:
         """Commits the decision; from then on the conversation is deleted, even if this process ends."""
-        here = where(conversation_id=conversation_id)
+        in_conversation = where(conversation_id=conversation_id)
         columns = ("transcript_seq", "bot_id", "chat")
-        [conversation] = await self._journal.read(Select(CONVERSATIONS, here, columns))
+        [conversation] = await self._journal.read(Select(CONVERSATIONS, in_conversation, columns))
         until = conversation["transcript_seq"]
         draft = UnitBuilder("conversation.erase")
         # nothing may be pending: neither an answer nor its delivery
         draft.add(Update(INBOX, {"attempts": 0}, where(lane=conversation_id), expect=0))
-        draft.add(Update(OUTBOX, {"attempts": 0}, here + where(state=one_of(*UNSENT)), expect=0))
-        draft.add(Update(CONVERSATIONS, {"transcript_seq": until}, here + where(transcript_seq=until)))
-        draft.add(Delete(STATE, here, expect=ANY), Delete(FEEDBACK, here, expect=ANY))
-        draft.add(artifacts.remove_for_conversation(conversation_id), Delete(APPROVALS, here, expect=ANY))
+        draft.add(Update(OUTBOX, {"attempts": 0}, in_conversation + where(state=one_of(*UNSENT)), expect=0))
+        draft.add(Update(CONVERSATIONS, {"transcript_seq": until}, in_conversation + where(transcript_seq=until)))
+        draft.add(Delete(STATE, in_conversation, expect=ANY), Delete(FEEDBACK, in_conversation, expect=ANY))
+        draft.add(artifacts.remove_for_conversation(conversation_id), Delete(APPROVALS, in_conversation, expect=ANY))
+        draft.add(limits.delete_for_conversation(conversation_id))
         draft.add(*self._names.forget_chat(conversation["bot_id"], conversation["chat"]))
-        draft.add(event_log.append(self._tombstone(by), conversation_id, self._clock.now()), *also)
+        draft.add(*self._directory.forget_chat(conversation["bot_id"], conversation["chat"]))
+        draft.add(event_log.append(self._tombstone(actor), conversation_id, self._clock.now()), *extra_statements)
         draft.add(Insert(META, {"name": f"{MARK_PREFIX}{conversation_id}", "value": dumps({"until": until})}))
         await self._journal.commit(draft.build())
 
-    async def _was_interrupted(self, conversation_id: str) -> bool:
+    async def _was_interrupted(self, conversation_id: ConversationId) -> bool:
         """Returns whether the deletion was decided before and interrupted by a database failure."""
         marks = await self._journal.read(Select(META, where(name=f"{MARK_PREFIX}{conversation_id}"), ("name",)))
         return bool(marks) and conversation_id not in self._in_progress
 
-    async def _execute(self, conversation_id: str) -> None:
+    async def _execute(self, conversation_id: ConversationId) -> None:
         self._in_progress.add(conversation_id)
         try:
             await self._model_calls.forget_conversation(conversation_id)
@@ -189,31 +199,49 @@ class ConversationEraser:
         finally:
             self._in_progress.discard(conversation_id)
 
-    async def _delete_rows(self, conversation_id: str) -> None:
+    async def _delete_rows(self, conversation_id: ConversationId) -> None:
         """Deletes the rows of the conversation. Messages that came after the decision stay."""
-        name, here = where(name=f"{MARK_PREFIX}{conversation_id}"), where(conversation_id=conversation_id)
+        name, in_conversation = where(name=f"{MARK_PREFIX}{conversation_id}"), where(conversation_id=conversation_id)
         marks = await self._journal.read(Select(META, name, ("value",)))
         until = int(loads(marks[0]["value"])["until"])
-        deleted = here + where(event_type="conversation.deleted")
+        deletion_events = in_conversation + where(event_type="conversation.deleted")
         [tombstone] = await self._journal.read(
-            Select(EVENTS, deleted, ("seq", "created_at"), ("seq",), "descending", 1)
+            Select(EVENTS, deletion_events, ("seq", "created_at"), ("seq",), "descending", 1)
         )
-        before = where(created_at=at_most(tombstone["created_at"]))
-        async for rows in self._batches(TRANSCRIPT, "seq", here + where(seq=at_most(until)), ("transcript_id",)):
-            these = where(transcript_id=one_of(*(row["transcript_id"] for row in rows)))
-            await self._step(Delete(TRANSCRIPT, these, expect=ANY))
-        async for rows in self._batches(OUTBOX, "feed_seq", here + before):
-            these = here + where(feed_seq=one_of(*(row["feed_seq"] for row in rows)))
-            await self._step(Delete(OUTBOX, these, expect=ANY))
-        async for rows in self._batches(EVENTS, "seq", here + where(seq=at_most(tombstone["seq"] - 1))):
+        before_deletion = where(created_at=at_most(tombstone["created_at"]))
+        async for rows in self._batches(
+            TRANSCRIPT, "seq", in_conversation + where(seq=at_most(until)), ("transcript_id",)
+        ):
+            batch = where(transcript_id=one_of(*(row["transcript_id"] for row in rows)))
+            await self._step(Delete(TRANSCRIPT, batch, expect=ANY))
+        async for rows in self._batches(OUTBOX, "feed_seq", in_conversation + before_deletion):
+            batch = in_conversation + where(feed_seq=one_of(*(row["feed_seq"] for row in rows)))
+            await self._step(Delete(OUTBOX, batch, expect=ANY))
+        async for rows in self._batches(EVENTS, "seq", in_conversation + where(seq=at_most(tombstone["seq"] - 1))):
+            numbers = one_of(*(row["seq"] for row in rows))
             await self._step(
-                Update(EVENTS, ERASED_COLUMNS, where(seq=one_of(*(row["seq"] for row in rows))), expect=ANY)
+                Update(EVENTS, ERASED_COLUMNS, where(seq=numbers), expect=ANY),
+                Delete(JOBS, where(event_seq=numbers), expect=ANY),
             )
-        async for rows in self._batches(RUNS, "run_id", here + before, limit=BATCH_RUNS):
-            these = where(run_id=one_of(*(row["run_id"] for row in rows)))
-            await self._step(*(Delete(table, these, expect=ANY) for table in TABLES_BY_RUN))
-        anew = Update(CONVERSATIONS, {"transcript_seq": 0}, here + where(transcript_seq=until), expect=ANY)
-        await self._step(anew, Delete(META, name))
+        await self._delete_seen_messages(conversation_id, tombstone["created_at"])
+        async for rows in self._batches(RUNS, "run_id", in_conversation + before_deletion, limit=BATCH_RUNS):
+            batch = where(run_id=one_of(*(row["run_id"] for row in rows)))
+            await self._step(*(Delete(table, batch, expect=ANY) for table in TABLES_BY_RUN))
+        reset_counter = Update(
+            CONVERSATIONS, {"transcript_seq": 0}, in_conversation + where(transcript_seq=until), expect=ANY
+        )
+        await self._step(reset_counter, Delete(META, name))
+
+    async def _delete_seen_messages(self, conversation_id: ConversationId, until: int) -> None:
+        """Deletes the directory's messages of the conversation's chat and thread."""
+        query = Select(CONVERSATIONS, where(conversation_id=conversation_id), ("bot_id", "chat", "thread_id"), limit=1)
+        [conversation] = await self._journal.read(query)
+        if not conversation["bot_id"]:
+            return
+        messages = where(**conversation) + where(seen_at=at_most(until))
+        async for rows in self._batches(DIRECTORY_MESSAGES, "message_id", messages):
+            batch = messages + where(message_id=one_of(*(row["message_id"] for row in rows)))
+            await self._step(Delete(DIRECTORY_MESSAGES, batch, expect=ANY))
 
     async def _batches(
         self,
@@ -236,8 +264,8 @@ class ConversationEraser:
     async def _step(self, *statements: Statement) -> None:
         await self._journal.commit(Unit("conversation.empty", statements))
 
-    def _tombstone(self, by: Participant) -> EventEnvelope:
-        identity = self._ids.new()
+    def _tombstone(self, actor: Participant) -> EventEnvelope:
+        identity = EventId(self._ids.new())
         return EventEnvelope(
             event_id=identity,
             event_type="conversation.deleted",
@@ -245,5 +273,5 @@ class ConversationEraser:
             chat="",
             context=EventContext(identity),
             surface="",
-            actor=by,
+            actor=actor,
         )

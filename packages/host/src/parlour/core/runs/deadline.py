@@ -18,16 +18,22 @@ def set_timer(session: RunSession, clock: Clock) -> asyncio.TimerHandle | None:
     """Starts a timer that stops the run at its deadline; returns None if it has none."""
     if not session.deadline_at:
         return None
-    left = max(0, session.deadline_at - clock.now()) / 1000
-    return asyncio.get_running_loop().call_later(left, session.stop, _timeout(session))
+    remaining_seconds = max(0, session.deadline_at - clock.now()) / 1000
+    return asyncio.get_running_loop().call_later(remaining_seconds, session.stop, _timeout(session))
 
 
-def apply_deadline(session: RunSession, ending: RunTermination, now: int) -> RunTermination:
+def apply_deadline(session: RunSession, termination: RunTermination, now: int) -> RunTermination:
     """Turns a runner's own report that its time is over into the Host's timeout, because the runner may notice
     first.
     """
-    noticed = ending.status == "failed" and ending.code in RUNNER_TIMEOUT_CODES and session.deadline_at
-    return _timeout(session) if noticed and now >= session.deadline_at - CLOCK_TOLERANCE_MILLISECONDS else ending
+    reported_by_runner = (
+        termination.status == "failed" and termination.code in RUNNER_TIMEOUT_CODES and session.deadline_at
+    )
+    return (
+        _timeout(session)
+        if reported_by_runner and now >= session.deadline_at - CLOCK_TOLERANCE_MILLISECONDS
+        else termination
+    )
 
 
 def _timeout(session: RunSession) -> RunTermination:

@@ -14,20 +14,20 @@ class DeltaBuffer:
     """
 
     def __init__(self) -> None:
-        self._unshown: list[str] = []
+        self._unpublished: list[str] = []
         self._unwritten: list[str] = []
         self._unwritten_characters = 0
         self._message: list[str] = []
         self._message_characters = 0
-        self._first = 0
-        self._last = 0
+        self._first_sequence = 0
+        self._last_sequence = 0
 
     def add(self, text: str, sequence: int) -> None:
         if not self._unwritten:
-            self._first = sequence
-        self._last = sequence
+            self._first_sequence = sequence
+        self._last_sequence = sequence
         if text:
-            self._unshown.append(text)
+            self._unpublished.append(text)
         self._unwritten.append(text)
         self._unwritten_characters += len(text)
         if self._message_characters < MESSAGE_TEXT_BYTES:
@@ -44,11 +44,11 @@ class DeltaBuffer:
 
     @property
     def has_unpublished(self) -> bool:
-        return bool(self._unshown)
+        return bool(self._unpublished)
 
     def drain_unpublished(self) -> str:
-        text = "".join(self._unshown)
-        self._unshown.clear()
+        text = "".join(self._unpublished)
+        self._unpublished.clear()
         return text
 
     def drain_unwritten(self) -> tuple[str, int, int]:
@@ -56,7 +56,7 @@ class DeltaBuffer:
         text = "".join(self._unwritten)
         self._unwritten.clear()
         self._unwritten_characters = 0
-        return text, self._first, self._last
+        return text, self._first_sequence, self._last_sequence
 
     def incomplete_text(self) -> str:
         """Returns the text of a message that was never completed."""

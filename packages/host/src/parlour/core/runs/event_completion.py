@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from parlour.core.delivery.publisher import DeliveryPublisher
 from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import NO_RUN, RunId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock
 from parlour.core.store import ledger
@@ -37,21 +38,21 @@ class EventCompleter:
         """
         unit = UnitBuilder("event.settle")
         self._completer.cancel_queued(unit, entry, outcome, reason)
-        completed = self.add_outcome(unit, entry.event, outcome, reason, entry.run_id or entry.parent_run_id)
+        inbox_outcome = self.add_outcome(unit, entry.event, outcome, reason, entry.run_id or entry.parent_run_id)
         rows: list[OutboxRow] = []
         if notice and (notice != "expired" or entry.event.envelope.principal):
             rows += self._completer.reject(unit, entry, notice)
-        await self.commit(unit, completed, rows)
+        await self.commit(unit, inbox_outcome, rows)
 
     async def reject(self, entry: QueuedEvent, reason: str) -> None:
         """Completes an event whose agent has no usable runner, and notifies its sender."""
         logger.warning("event %s can't be answered: %s", entry.event.envelope.event_id, reason)
         unit = UnitBuilder("event.settle")
         self._completer.cancel_queued(unit, entry, "runner.unavailable", reason)
-        completed = self.add_outcome(unit, entry.event, "failed", reason)
-        await self.commit(unit, completed, self._completer.reject(unit, entry, "runner.unavailable"))
+        inbox_outcome = self.add_outcome(unit, entry.event, "failed", reason)
+        await self.commit(unit, inbox_outcome, self._completer.reject(unit, entry, "runner.unavailable"))
 
-    async def cancel(self, run_id: str, entry: QueuedEvent, termination: RunTermination) -> None:
+    async def cancel(self, run_id: RunId, entry: QueuedEvent, termination: RunTermination) -> None:
         """Ends a run that waits for its turn, and its event."""
         unit, now = UnitBuilder("run.call_off"), self._clock.now()
         end = RunEnd(termination.status, termination.code, termination.error, cancel_requested_at=now)
@@ -59,12 +60,12 @@ class EventCompleter:
         await self.commit(unit, self.add_outcome(unit, entry.event, "cancelled", termination.code, run_id))
 
     def add_outcome(
-        self, unit: UnitBuilder, event: RecordedEvent, outcome: str, reason: str, run_id: str = ""
+        self, unit: UnitBuilder, event: RecordedEvent, outcome: str, reason: str, run_id: RunId = NO_RUN
     ) -> InboxOutcome:
         """Adds the outcome of an event to a unit that `commit` writes."""
         return self._completer.complete_event(unit, event, outcome, reason, run_id)
 
-    async def commit(self, unit: UnitBuilder, completed: InboxOutcome, rows: Sequence[OutboxRow] = ()) -> None:
+    async def commit(self, unit: UnitBuilder, inbox_outcome: InboxOutcome, rows: Sequence[OutboxRow] = ()) -> None:
         """Commits the unit, sends its notices, and publishes the outcome."""
         await self._publisher.deliver(self._journal, unit.build(), list(rows))
-        self._outcomes.publish([completed])
+        self._outcomes.publish([inbox_outcome])

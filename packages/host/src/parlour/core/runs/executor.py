@@ -46,22 +46,26 @@ class RunExecutor:
         if request is not None and request.queue:
             return await self._remote.enqueue(session, target.descriptor, request.labels)
         self._sessions.register_pending(session)
-        begun = self._starter.start(session, target.descriptor)
+        pending_request = self._starter.start(session, target.descriptor)
         with run_log_context(session.run_id):
-            return await self._execute(entry, session, target.descriptor, begun)
+            return await self._execute(entry, session, target.descriptor, pending_request)
 
-    async def execute_started(self, entry: QueuedEvent, started: StartedRun) -> LaneResult:
+    async def execute_started(self, entry: QueuedEvent, started_run: StartedRun) -> LaneResult:
         """Executes a run that was started in the unit that accepted its event."""
         entry.started_run = None
-        session, descriptor = started.session, started.descriptor
+        session, descriptor = started_run.session, started_run.descriptor
         with run_log_context(session.run_id):
-            return await self._execute(entry, session, descriptor, self._starter.prepared_request(started))
+            return await self._execute(entry, session, descriptor, self._starter.prepared_request(started_run))
 
     async def _execute(
-        self, entry: QueuedEvent, session: RunSession, descriptor: RunnerDescriptor, begun: Awaitable[dict[str, object]]
+        self,
+        entry: QueuedEvent,
+        session: RunSession,
+        descriptor: RunnerDescriptor,
+        pending_request: Awaitable[dict[str, object]],
     ) -> LaneResult:
         try:
-            request = await begun
+            request = await pending_request
             self._active_runs.announce(session)
             await self._prefetcher.prefetch(session)
             run = self._active_runs.create(session)

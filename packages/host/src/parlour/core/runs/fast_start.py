@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Receipt, Ref, UnitBuilder, resolve_ref
 from parlour.core.model.event import ConversationKey, RecordedEvent
+from parlour.core.model.ids import ConversationId
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.routing.decisions import RouteDecision, ToAgent
 from parlour.core.secrets import SecretUnreadable
@@ -30,6 +31,10 @@ class PendingStart(Protocol):
 
     def add_to_unit(self, unit: UnitBuilder, event_seq: Ref) -> None: ...
 
+    def on_prepared(self, receipt: Receipt) -> None:
+        """Prepares what follows the commit, before the unit is durable. Not every database calls it."""
+        ...
+
     def confirm(self, receipt: Receipt) -> bool:
         """Continues after the commit. Returns whether a run starts immediately."""
         ...
@@ -48,7 +53,10 @@ class QueuedStart:
 
     def add_to_unit(self, unit: UnitBuilder, event_seq: Ref) -> None:
         self.event_seq = event_seq
-        unit.add(inbox.enqueue(event_seq, self.event.conversation_id))
+        unit.add(inbox.enqueue(event_seq, self.event.conversation_id, self.event.envelope.bot_id))
+
+    def on_prepared(self, receipt: Receipt) -> None:
+        """Does nothing: the event is queued when it is durable."""
 
     def confirm(self, receipt: Receipt) -> bool:
         self.lanes.enqueue(QueuedEvent(replace(self.event, seq=resolve_ref(receipt, self.event_seq))))
@@ -74,16 +82,15 @@ class ImmediateStart:
     def add_to_unit(self, unit: UnitBuilder, event_seq: Ref) -> None:
         self.event_seq = event_seq
         self.transcript_seq = self.starter.create_in(unit, self.started.session, self.started.descriptor, event_seq)
-        unit.on_prepared = self._set_numbers
 
     def confirm(self, receipt: Receipt) -> bool:
-        self._set_numbers(receipt)
+        self.on_prepared(receipt)
         entry = self.started.session.entry
         self.checks.count(entry.event)
         self.reserved.start(entry)
         return True
 
-    def _set_numbers(self, receipt: Receipt) -> None:
+    def on_prepared(self, receipt: Receipt) -> None:
         """Sets the numbers that the rows will have, so that the request can be prepared before the commit is
         durable.
         """
@@ -107,28 +114,28 @@ class FastStart:
         self._sessions = sessions
         self._lanes = lanes
         self._names = names
-        self._arriving: Counter[ConversationKey] = Counter()
+        self._arrivals_in_progress: Counter[ConversationKey] = Counter()
 
     def enter(self, key: ConversationKey) -> bool:
         """Registers an arriving event until `leave` is called. Returns whether it is the only one of its
         conversation.
         """
-        self._arriving[key] += 1
-        return self._arriving[key] == 1
+        self._arrivals_in_progress[key] += 1
+        return self._arrivals_in_progress[key] == 1
 
     def leave(self, key: ConversationKey) -> None:
-        self._arriving[key] -= 1
-        if not self._arriving[key]:
-            del self._arriving[key]
+        self._arrivals_in_progress[key] -= 1
+        if not self._arrivals_in_progress[key]:
+            del self._arrivals_in_progress[key]
 
-    async def prepare(self, event: RecordedEvent, decision: RouteDecision, alone: bool) -> PendingStart:
+    async def prepare(self, event: RecordedEvent, decision: RouteDecision, is_only_arrival: bool) -> PendingStart:
         """Prepares the start of a run if the event is the only one of its conversation and gets a run now. Otherwise
         the event waits for its turn.
         """
-        started = await self._prepare_run(event, decision) if alone else None
-        return started or QueuedStart(event, self._lanes)
+        immediate_start = await self._prepare_run(event, decision) if is_only_arrival else None
+        return immediate_start or QueuedStart(event, self._lanes)
 
-    async def refresh(self, conversation_id: str) -> None:
+    async def refresh(self, conversation_id: ConversationId) -> None:
         """Queues the recorded events of a conversation that are missing in its lane."""
         await self._lanes.refresh(conversation_id)
 
@@ -147,17 +154,17 @@ class FastStart:
             return None
         if self._checks.find_obstacle(entry, binding.agent, event.created_at) is not None:
             return None
-        reserved = self._lanes.try_reserve(event)
-        if reserved is None:
+        reservation = self._lanes.try_reserve(event)
+        if reservation is None:
             return None
         try:
             target = RunTarget(self._checks.with_secrets(binding), descriptor)
             session = await self._starter.new_session(entry, target)
-            reserved.started_run = opened = StartedRun(session, descriptor)
+            reservation.started_run = started_run = StartedRun(session, descriptor)
         except BaseException as error:
-            reserved.release()
+            reservation.release()
             if isinstance(error, SecretUnreadable):
                 return None  # the problem is reported at its turn
             raise
         self._sessions.register_pending(session)
-        return ImmediateStart(opened, reserved, self._sessions, self._starter, self._checks)
+        return ImmediateStart(started_run, reservation, self._sessions, self._starter, self._checks)

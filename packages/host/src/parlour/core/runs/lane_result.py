@@ -3,6 +3,7 @@
 from dataclasses import field
 from typing import Protocol
 
+from parlour.core.model.ids import NO_RUN, RunId, RunnerId
 from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour_sdk.values import dataclass
 
@@ -35,7 +36,7 @@ class RunnerSuspension:
     """Suspends an event until its runner has started; then the event gets its turn."""
 
     entry: QueuedEvent
-    runner_id: str
+    runner_id: RunnerId
     registry: RunnerRegistry
 
     async def wait_ready(self) -> None:
@@ -45,12 +46,12 @@ class RunnerSuspension:
         return LaneResult([self.entry])
 
 
-def from_completion(entry: QueuedEvent, run_id: str, aftermath: RunCompletion) -> LaneResult:
+def from_completion(entry: QueuedEvent, run_id: RunId, completion: RunCompletion) -> LaneResult:
     """Returns the events that go back to the lane: the run's own event if it is retried, and those that the run
     released.
     """
-    if not aftermath.retry:
-        return LaneResult(aftermath.requeued)
-    entry.parent_run_id, entry.run_id, entry.queued_remotely = run_id, "", False
-    entry.tries = aftermath.tries
-    return LaneResult(sorted([entry, *aftermath.requeued], key=lambda each: each.seq))
+    if not completion.retry:
+        return LaneResult(completion.requeued)
+    entry.parent_run_id, entry.run_id, entry.queued_remotely = run_id, NO_RUN, False
+    entry.tries = completion.tries
+    return LaneResult(sorted([entry, *completion.requeued], key=lambda each: each.seq))

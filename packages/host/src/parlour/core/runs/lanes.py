@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from parlour.core.journal import StorageFailed
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import ConversationId
 
 from . import retry_policy
 from .lane_result import LaneResult, Suspension
@@ -29,7 +30,7 @@ tried.
 
 Handle = Callable[[QueuedEvent], Awaitable[LaneResult]]
 Claim = Callable[[QueuedEvent], Awaitable[bool]]
-Reopen = Callable[[str], Awaitable[list[QueuedEvent]]]
+Reopen = Callable[[ConversationId], Awaitable[list[QueuedEvent]]]
 GiveUp = Callable[[QueuedEvent], Awaitable[None]]
 Prepare = Callable[[StartedRun], Awaitable[None]]
 
@@ -55,7 +56,7 @@ class LaneReservation:
 
     def __init__(self, prepare: Prepare) -> None:
         self._prepare = prepare
-        self._coming: asyncio.Future[QueuedEvent | None] = asyncio.get_running_loop().create_future()
+        self._event: asyncio.Future[QueuedEvent | None] = asyncio.get_running_loop().create_future()
         self.started_run: StartedRun | None = None
         """Run that is written together with the event; it is prepared before the wait for the event."""
 
@@ -64,117 +65,123 @@ class LaneReservation:
         await asyncio.sleep(0)  # lets the caller write the event first
         if self.started_run is not None:
             await self._prepare(self.started_run)
-        return await self._coming
+        return await self._event
 
     def start(self, entry: QueuedEvent) -> None:
-        self._coming.set_result(entry)
+        self._event.set_result(entry)
 
     def release(self) -> None:
-        self._coming.set_result(None)
+        self._event.set_result(None)
 
 
 class Lanes:
     """The lanes of all conversations with waiting or active events."""
 
     def __init__(
-        self, handle: Handle, claim: Claim, reopen: Reopen, give_up: GiveUp, prepare: Prepare, slots: RunSlotPool
+        self,
+        handle: Handle,
+        claim: Claim,
+        load_pending: Reopen,
+        quarantine: GiveUp,
+        prepare: Prepare,
+        slots: RunSlotPool,
     ) -> None:
         self._handle = handle
         self._claim = claim
-        self._reopen = reopen
-        self._quarantine = give_up
+        self._load_pending = load_pending
+        self._quarantine = quarantine
         self._prepare = prepare
         self._slots = slots
-        self._lanes: dict[str, Lane] = {}
-        self._before_open: list[QueuedEvent] | None = []
+        self._lanes: dict[ConversationId, Lane] = {}
+        self._arrived_before_open: list[QueuedEvent] | None = []
         """Events that arrive before `open` is called; None after that."""
-        self._trials: asyncio.Task[None] | None = None
-        self._held: dict[str, list[QueuedEvent]] = {}
+        self._trial_task: asyncio.Task[None] | None = None
+        self._held_entries: dict[ConversationId, list[QueuedEvent]] = {}
         """Events by lane that wait until the suspect events of that lane were tried alone."""
         self._closed = False
 
     def __len__(self) -> int:
         return len(self._lanes)
 
-    def open(self, owed: list[QueuedEvent]) -> None:
+    def open(self, pending: list[QueuedEvent]) -> None:
         """Starts handling: first the events that were pending at the start, then those that arrived since.
 
         Events that were in flight at too many crashes of the Host go first, one at a time.
         """
-        if any(retry_policy.needs_isolated_trial(entry.tries) for entry in owed):
-            self._trials = asyncio.create_task(self._try_alone(owed))
+        if any(retry_policy.needs_isolated_trial(entry.tries) for entry in pending):
+            self._trial_task = asyncio.create_task(self._try_alone(pending))
         else:
-            self._open_all(owed)
+            self._open_all(pending)
 
     def enqueue(self, entry: QueuedEvent) -> None:
         """Adds an event to its lane. A duplicate is ignored."""
         if self._closed:
             return  # it is in the inbox, and is recovered at the next start
-        if self._before_open is not None:
-            self._before_open.append(entry)
-        elif entry.lane in self._held:
-            self._held[entry.lane].append(entry)
+        if self._arrived_before_open is not None:
+            self._arrived_before_open.append(entry)
+        elif entry.lane in self._held_entries:
+            self._held_entries[entry.lane].append(entry)
         else:
             self._admit(entry)
 
-    async def _try_alone(self, owed: list[QueuedEvent]) -> None:
+    async def _try_alone(self, pending: list[QueuedEvent]) -> None:
         """Handles each suspect event after the events before it in its lane, one at a time; then opens their lanes.
 
         The first ones run with nothing beside them. If that takes too long, all other lanes open.
         """
-        suspects = [entry for entry in owed if retry_policy.needs_isolated_trial(entry.tries)]
-        self._held = {each.lane: [] for each in suspects}
-        left = [entry for entry in owed if entry.lane in self._held]
-        others = [entry for entry in owed if entry.lane not in self._held]
-        opening = asyncio.get_running_loop().call_later(TRIAL_SECONDS, self._open_all, others)
+        suspects = [entry for entry in pending if retry_policy.needs_isolated_trial(entry.tries)]
+        self._held_entries = {each.lane: [] for each in suspects}
+        remaining = [entry for entry in pending if entry.lane in self._held_entries]
+        other_lanes = [entry for entry in pending if entry.lane not in self._held_entries]
+        open_timer = asyncio.get_running_loop().call_later(TRIAL_SECONDS, self._open_all, other_lanes)
         try:
             for suspect in suspects:
                 logger.warning("event %s is tried alone: the Host stopped each time it was in flight", suspect.seq)
-                for entry in [each for each in left if each.lane == suspect.lane and each.seq <= suspect.seq]:
-                    left.remove(entry)
+                for entry in [each for each in remaining if each.lane == suspect.lane and each.seq <= suspect.seq]:
+                    remaining.remove(entry)
                     self._admit(entry)
                 lane = self._lanes.get(suspect.lane)
                 if lane is not None and lane.task is not None:
                     await asyncio.wait([lane.task], timeout=TRIAL_SECONDS)
         finally:
-            opening.cancel()
-        held, self._held = self._held, {}
-        for entry in [*left, *(each for entries in held.values() for each in entries)]:
+            open_timer.cancel()
+        held_entries, self._held_entries = self._held_entries, {}
+        for entry in [*remaining, *(each for entries in held_entries.values() for each in entries)]:
             self._admit(entry)
-        if self._before_open is not None:
-            self._open_all(others)
+        if self._arrived_before_open is not None:
+            self._open_all(other_lanes)
 
-    def _open_all(self, owed: list[QueuedEvent]) -> None:
-        early, self._before_open = self._before_open or [], None
-        for entry in [*owed, *early]:
+    def _open_all(self, pending: list[QueuedEvent]) -> None:
+        arrived, self._arrived_before_open = self._arrived_before_open or [], None
+        for entry in [*pending, *arrived]:
             self.enqueue(entry)
 
     def _admit(self, entry: QueuedEvent) -> None:
         lane = self._lanes.setdefault(entry.lane, Lane())
-        place = bisect_left(lane.waiting, entry.seq, key=lambda each: each.seq)
-        known = entry.seq == lane.current and not entry.run_id  # an explicitly created run is never a duplicate
-        if known or [each.seq for each in lane.waiting[place : place + 1]] == [entry.seq]:
+        position = bisect_left(lane.waiting, entry.seq, key=lambda each: each.seq)
+        is_current = entry.seq == lane.current and not entry.run_id  # an explicitly created run is never a duplicate
+        if is_current or [each.seq for each in lane.waiting[position : position + 1]] == [entry.seq]:
             return  # it was recovered from the inbox before it was enqueued
-        lane.waiting.insert(place, entry)
+        lane.waiting.insert(position, entry)
         if lane.task is None:
-            lane.task = asyncio.create_task(self._work(entry.lane, lane))
+            lane.task = asyncio.create_task(self._run_lane(entry.lane, lane))
         elif lane.handling and lane.steering_task is None:
             lane.steering_task = asyncio.create_task(self._offer_to_run(lane))
 
     def try_reserve(self, event: RecordedEvent) -> LaneReservation | None:
         """Reserves an idle lane and a slot for the event. Returns None if it could not be handled immediately."""
         name, person = event.conversation_id, actor_key(event.envelope)
-        opening = self._before_open is not None or name in self._held
-        if self._closed or opening or name in self._lanes or not self._slots.try_acquire(person):
+        is_held = self._arrived_before_open is not None or name in self._held_entries
+        if self._closed or is_held or name in self._lanes or not self._slots.try_acquire(person):
             return None
-        lane, reserved = Lane(), LaneReservation(self._prepare)
+        lane, reservation = Lane(), LaneReservation(self._prepare)
         self._lanes[name] = lane
-        lane.task = asyncio.create_task(self._work_reserved(name, lane, person, reserved))
-        return reserved
+        lane.task = asyncio.create_task(self._run_reserved_lane(name, lane, person, reservation))
+        return reservation
 
-    async def refresh(self, name: str) -> None:
+    async def refresh(self, name: ConversationId) -> None:
         """Reads the inbox for this conversation again and enqueues events that are missing; duplicates are ignored."""
-        for entry in await self._reopen(name):
+        for entry in await self._load_pending(name):
             self.enqueue(entry)
 
     def close(self) -> None:
@@ -182,79 +189,83 @@ class Lanes:
         Host.
         """
         self._closed = True
-        if self._trials is not None:
-            self._trials.cancel()
+        if self._trial_task is not None:
+            self._trial_task.cancel()
         for lane in self._lanes.values():
             if lane.suspended_task is not None:
                 lane.suspended_task.cancel()
 
-    def remove(self, name: str, seq: int) -> QueuedEvent | None:
+    def remove(self, name: ConversationId, seq: int) -> QueuedEvent | None:
         """Removes an event that still waits for its turn and returns it."""
         lane = self._lanes.get(name)
-        found = next((entry for entry in lane.waiting if entry.seq == seq), None) if lane is not None else None
-        if lane is not None and found is not None:
-            lane.waiting.remove(found)
-        return found
+        removed = next((entry for entry in lane.waiting if entry.seq == seq), None) if lane is not None else None
+        if lane is not None and removed is not None:
+            lane.waiting.remove(removed)
+        return removed
 
     async def join(self) -> None:
         """Waits until all lanes have stopped."""
         await asyncio.gather(*(lane.task for lane in self._lanes.values() if lane.task), return_exceptions=True)
 
-    async def _work(self, name: str, lane: Lane) -> None:
+    async def _run_lane(self, name: ConversationId, lane: Lane) -> None:
         try:
             while lane.waiting and not self._closed:
                 person = actor_key(lane.waiting[0].event.envelope)
                 await self._slots.acquire(person)
                 try:
-                    parked = await self._next(name, lane)
+                    suspension = await self._next(name, lane)
                 finally:
                     self._slots.release(person)
-                if parked is not None:
-                    await self._wait_suspended(name, lane, parked)
+                if suspension is not None:
+                    await self._wait_suspended(name, lane, suspension)
         finally:
             del self._lanes[name]
 
-    async def _work_reserved(self, name: str, lane: Lane, person: str, reserved: LaneReservation) -> None:
+    async def _run_reserved_lane(
+        self, name: ConversationId, lane: Lane, person: str, reservation: LaneReservation
+    ) -> None:
         """Handles the event that the lane was reserved for, then all that came after it."""
         try:
             try:
-                entry = await reserved.wait()
-                parked = await self._handle_entry(name, lane, entry) if entry is not None else None
+                entry = await reservation.wait()
+                suspension = await self._handle_entry(name, lane, entry) if entry is not None else None
             finally:
                 self._slots.release(person)
-            if parked is not None:
-                await self._wait_suspended(name, lane, parked)
+            if suspension is not None:
+                await self._wait_suspended(name, lane, suspension)
         finally:
-            await self._work(name, lane)
+            await self._run_lane(name, lane)
 
-    async def _next(self, name: str, lane: Lane) -> Suspension | None:
+    async def _next(self, name: ConversationId, lane: Lane) -> Suspension | None:
         if not lane.waiting:
             return None  # it was removed while waiting for a slot
         return await self._handle_entry(name, lane, lane.waiting.pop(0))
 
-    async def _handle_entry(self, name: str, lane: Lane, entry: QueuedEvent) -> Suspension | None:
+    async def _handle_entry(self, name: ConversationId, lane: Lane, entry: QueuedEvent) -> Suspension | None:
         lane.current = entry.seq
         lane.handling = True
         return await self._await_handling(name, lane, self._handle(entry))
 
-    async def _wait_suspended(self, name: str, lane: Lane, parked: Suspension) -> None:
+    async def _wait_suspended(self, name: ConversationId, lane: Lane, suspension: Suspension) -> None:
         """Waits for a suspended event, such as a run that is executed elsewhere. It keeps its lane but no slot."""
-        lane.suspended_task = asyncio.create_task(_wait_ready(parked))
+        lane.suspended_task = asyncio.create_task(_wait_ready(suspension))
         if self._closed:
             lane.suspended_task.cancel()
         await asyncio.wait([lane.suspended_task])
-        left_alone, lane.suspended_task = lane.suspended_task.cancelled(), None
-        if left_alone:
+        cancelled, lane.suspended_task = lane.suspended_task.cancelled(), None
+        if cancelled:
             await self._stop_claims(lane)
         else:
-            await self._await_handling(name, lane, parked.finish())
+            await self._await_handling(name, lane, suspension.finish())
 
-    async def _await_handling(self, name: str, lane: Lane, handling: Awaitable[LaneResult]) -> Suspension | None:
+    async def _await_handling(
+        self, name: ConversationId, lane: Lane, handling: Awaitable[LaneResult]
+    ) -> Suspension | None:
         """Awaits the handling of an event and updates the lane. Returns the suspension if the run continues
         elsewhere.
         """
         try:
-            turn = await handling
+            result = await handling
         except StorageFailed as failure:
             logger.error("lane %s is read again after a database failure: %s", name, failure.message)
             await self._stop_claims(lane)
@@ -262,12 +273,12 @@ class Lanes:
         except Exception:
             logger.exception("event %s could not be handled", lane.current)
             await self._stop_claims(lane)
-            await self._after_fault(name, lane)
+            await self._handle_failure(name, lane)
         else:
-            if turn.suspension is not None:
-                return turn.suspension
+            if result.suspension is not None:
+                return result.suspension
             await self._stop_claims(lane)
-            lane.waiting[:0] = turn.requeued
+            lane.waiting[:0] = result.requeued
         return None
 
     async def _offer_to_run(self, lane: Lane) -> None:
@@ -290,31 +301,31 @@ class Lanes:
         if lane.steering_task is not None:
             await lane.steering_task
 
-    async def _after_fault(self, name: str, lane: Lane) -> None:
+    async def _handle_failure(self, name: ConversationId, lane: Lane) -> None:
         lane.failing_seq, lane.failures = lane.current, lane.failures + 1 if lane.failing_seq == lane.current else 1
         await self._reload(name, lane)
-        while lane.failures > MAX_FAILURES and (found := self.remove(name, lane.failing_seq)) is not None:
+        while lane.failures > MAX_FAILURES and (entry := self.remove(name, lane.failing_seq)) is not None:
             try:
-                await self._quarantine(found)
+                await self._quarantine(entry)
             except StorageFailed:
                 await self._reload(name, lane)
             except Exception:
-                logger.exception("event %s is left for the next start", found.seq)
+                logger.exception("event %s is left for the next start", entry.seq)
 
-    async def _reload(self, name: str, lane: Lane) -> None:
+    async def _reload(self, name: ConversationId, lane: Lane) -> None:
         """Reads the lane from the inbox, because memory is not reliable after a failure. Events that arrive during the
         read are kept.
         """
         lane.waiting = []
-        owed = await self._load_with_retry(name)
-        known = {entry.seq for entry in owed}
-        lane.waiting = owed + [entry for entry in lane.waiting if entry.seq not in known]
+        pending = await self._load_with_retry(name)
+        pending_seqs = {entry.seq for entry in pending}
+        lane.waiting = pending + [entry for entry in lane.waiting if entry.seq not in pending_seqs]
 
-    async def _load_with_retry(self, name: str) -> list[QueuedEvent]:
+    async def _load_with_retry(self, name: ConversationId) -> list[QueuedEvent]:
         while not self._closed:
             await asyncio.sleep(STORAGE_RETRY_SECONDS)
             try:
-                return await self._reopen(name)
+                return await self._load_pending(name)
             except StorageFailed as failure:
                 logger.error("lane %s could not be read and is retried: %s", name, failure.message)
             except Exception:
@@ -323,5 +334,5 @@ class Lanes:
         return []
 
 
-async def _wait_ready(parked: Suspension) -> None:
-    await parked.wait_ready()
+async def _wait_ready(suspension: Suspension) -> None:
+    await suspension.wait_ready()

@@ -13,6 +13,7 @@ from typing import Literal
 
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.ids import ConversationId
 from parlour.core.model.ports import Clock
 from parlour.core.routing.default_resolver import sent_by_bot
 from parlour_sdk.values import dataclass
@@ -47,33 +48,39 @@ class ConversationRate:
     """Time from which every minute of a private chat exceeded the limit; 0 if the last one did not."""
     throttled_until: int = 0
 
-    def recent(self, counted: str, before: int) -> list[int]:
+    def recent(self, key: str, since: int) -> list[int]:
         if len(self.run_starts) > MAX_CACHED_SENDERS:
-            lively = {name: times for name, times in self.run_starts.items() if times and times[-1] > before}
-            self.run_starts = defaultdict(list, lively)
-        times = self.run_starts[counted]
-        del times[: bisect_right(times, before)]
-        return times
+            active = {
+                name: timestamps
+                for name, timestamps in self.run_starts.items()
+                if timestamps and timestamps[-1] > since
+            }
+            self.run_starts = defaultdict(list, active)
+        timestamps = self.run_starts[key]
+        del timestamps[: bisect_right(timestamps, since)]
+        return timestamps
 
     def record_refusal(self, sender: str, now: int) -> None:
         if len(self.refusals) > MAX_CACHED_SENDERS:
             self.refusals.clear()
-        times = self.refusals[sender]
-        del times[: bisect_right(times, now - THROTTLE_MILLISECONDS)]
-        if not times or now - times[-1] >= MINUTE_MILLISECONDS:
-            times.append(now)
+        timestamps = self.refusals[sender]
+        del timestamps[: bisect_right(timestamps, now - THROTTLE_MILLISECONDS)]
+        if not timestamps or now - timestamps[-1] >= MINUTE_MILLISECONDS:
+            timestamps.append(now)
 
     def behaves_like_bot(self, sender: str, now: int) -> bool:
-        times = self.refusals.get(sender, [])
-        return len(times) >= BOT_REFUSED_MINUTES and now - times[-1] < THROTTLE_MILLISECONDS
+        timestamps = self.refusals.get(sender, [])
+        return len(timestamps) >= BOT_REFUSED_MINUTES and now - timestamps[-1] < THROTTLE_MILLISECONDS
 
-    def is_active(self, before: int) -> bool:
-        """Returns whether the entry is still needed. `before` is the time one minute ago."""
-        limited = any(times[-1] > before - THROTTLE_MILLISECONDS for times in self.refusals.values() if times)
+    def is_active(self, since: int) -> bool:
+        """Returns whether the entry is still needed. `since` is the time one minute ago."""
+        recently_refused = any(
+            timestamps[-1] > since - THROTTLE_MILLISECONDS for timestamps in self.refusals.values() if timestamps
+        )
         return (
-            limited
-            or self.throttled_until > before
-            or any(times[-1] > before for times in self.run_starts.values() if times)
+            recently_refused
+            or self.throttled_until > since
+            or any(timestamps[-1] > since for timestamps in self.run_starts.values() if timestamps)
         )
 
 
@@ -85,8 +92,8 @@ class LoopGuard:
         self._per_sender = per_sender
         self._per_group = per_group
         self._clock = clock
-        self._talks: dict[str, ConversationRate] = {}
-        self._most = MAX_CACHED_CONVERSATIONS
+        self._rates: dict[ConversationId, ConversationRate] = {}
+        self._eviction_threshold = MAX_CACHED_CONVERSATIONS
 
     def set_limits(self, per_sender: int, per_group: int) -> None:
         """Changes the limits from now on."""
@@ -95,73 +102,73 @@ class LoopGuard:
 
     def try_acquire(self, event: RecordedEvent) -> ExceededLimit:
         """Counts one more run, or returns the limit that keeps it from starting."""
-        limited = self.exceeded_limit(event)
-        if not limited:
+        exceeded = self.exceeded_limit(event)
+        if not exceeded:
             self.record(event)
-        return limited
+        return exceeded
 
     def exceeded_limit(self, event: RecordedEvent) -> ExceededLimit:
         """Returns the limit that one more run would exceed, and records the refusal."""
         envelope = event.envelope
         if not self._limits(envelope):
             return ""
-        talk, now = self._talk(event), self._clock.now()
-        if _private(envelope):
-            return self._private_limited(talk, now)
-        counted = self._counted(talk, envelope, now)
-        if self._per_sender and len(talk.recent(counted, now - MINUTE_MILLISECONDS)) >= self._per_sender:
-            talk.record_refusal(_sender(envelope), now)
-            return "bots" if counted == _BOTS else "sender"
-        full = self._per_group and len(talk.recent(_ALL, now - MINUTE_MILLISECONDS)) >= self._per_group
-        return "group" if full else ""
+        rate, now = self._rate_of(event), self._clock.now()
+        if _is_private(envelope):
+            return self._private_limited(rate, now)
+        key = self._counter_key(rate, envelope, now)
+        if self._per_sender and len(rate.recent(key, now - MINUTE_MILLISECONDS)) >= self._per_sender:
+            rate.record_refusal(_sender(envelope), now)
+            return "bots" if key == _BOTS else "sender"
+        group_exceeded = self._per_group and len(rate.recent(_ALL, now - MINUTE_MILLISECONDS)) >= self._per_group
+        return "group" if group_exceeded else ""
 
     def record(self, event: RecordedEvent) -> None:
         envelope = event.envelope
         if not self._limits(envelope):
             return
-        talk, now = self._talk(event), self._clock.now()
-        limits = {_ALL: self._per_sender if _private(envelope) else self._per_group}
-        if not _private(envelope):
-            limits[self._counted(talk, envelope, now)] = self._per_sender
-        for counted, limit in limits.items():
-            times = talk.recent(counted, now - MINUTE_MILLISECONDS)
-            times.append(now)
-            del times[: -max(1, limit)]
+        rate, now = self._rate_of(event), self._clock.now()
+        limits = {_ALL: self._per_sender if _is_private(envelope) else self._per_group}
+        if not _is_private(envelope):
+            limits[self._counter_key(rate, envelope, now)] = self._per_sender
+        for key, limit in limits.items():
+            timestamps = rate.recent(key, now - MINUTE_MILLISECONDS)
+            timestamps.append(now)
+            del timestamps[: -max(1, limit)]
 
     def _limits(self, envelope: EventEnvelope) -> bool:
-        limits = self._per_sender if _private(envelope) else self._per_sender or self._per_group
+        limits = self._per_sender if _is_private(envelope) else self._per_sender or self._per_group
         return bool(limits) and envelope.surface == PLATFORM and not envelope.principal
 
-    def _private_limited(self, talk: ConversationRate, now: int) -> ExceededLimit:
-        if len(talk.recent(_ALL, now - MINUTE_MILLISECONDS)) < self._per_sender:
-            talk.over_limit_since = 0
+    def _private_limited(self, rate: ConversationRate, now: int) -> ExceededLimit:
+        if len(rate.recent(_ALL, now - MINUTE_MILLISECONDS)) < self._per_sender:
+            rate.over_limit_since = 0
             return ""
-        talk.over_limit_since = talk.over_limit_since or now
-        if now >= talk.throttled_until and now < talk.over_limit_since + PRIVATE_GRACE_MILLISECONDS:
+        rate.over_limit_since = rate.over_limit_since or now
+        if now >= rate.throttled_until and now < rate.over_limit_since + PRIVATE_GRACE_MILLISECONDS:
             return ""
-        talk.throttled_until = now + THROTTLE_MILLISECONDS
+        rate.throttled_until = now + THROTTLE_MILLISECONDS
         return "sender"
 
     @staticmethod
-    def _counted(talk: ConversationRate, envelope: EventEnvelope, now: int) -> str:
+    def _counter_key(rate: ConversationRate, envelope: EventEnvelope, now: int) -> str:
         sender = _sender(envelope)
-        return _BOTS if sent_by_bot(envelope) or talk.behaves_like_bot(sender, now) else sender
+        return _BOTS if sent_by_bot(envelope) or rate.behaves_like_bot(sender, now) else sender
 
-    def _talk(self, event: RecordedEvent) -> ConversationRate:
-        talk = self._talks.get(event.conversation_id)
-        if talk is None:
+    def _rate_of(self, event: RecordedEvent) -> ConversationRate:
+        rate = self._rates.get(event.conversation_id)
+        if rate is None:
             self._evict_idle(self._clock.now() - MINUTE_MILLISECONDS)
-            talk = self._talks[event.conversation_id] = ConversationRate()
-        return talk
+            rate = self._rates[event.conversation_id] = ConversationRate()
+        return rate
 
-    def _evict_idle(self, before: int) -> None:
+    def _evict_idle(self, since: int) -> None:
         """Evicts idle conversations once their number has grown well beyond what was kept last time."""
-        if len(self._talks) >= self._most:
-            lively = {name: talk for name, talk in self._talks.items() if talk.is_active(before)}
-            self._talks, self._most = lively, MAX_CACHED_CONVERSATIONS + 2 * len(lively)
+        if len(self._rates) >= self._eviction_threshold:
+            active = {name: rate for name, rate in self._rates.items() if rate.is_active(since)}
+            self._rates, self._eviction_threshold = active, MAX_CACHED_CONVERSATIONS + 2 * len(active)
 
 
-def _private(envelope: EventEnvelope) -> bool:
+def _is_private(envelope: EventEnvelope) -> bool:
     return envelope.data.get("chat_type") == "private"
 
 

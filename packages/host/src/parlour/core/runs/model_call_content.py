@@ -26,7 +26,7 @@ class ContentBuilder:
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        self._left = MAX_CALL_CHARACTERS
+        self._remaining_characters = MAX_CALL_CHARACTERS
         self.truncated = False
 
     def encode(self, value: Any) -> str:
@@ -36,13 +36,13 @@ class ContentBuilder:
         """Keeps the first message and as many of the newest as fit; a note says how many are missing."""
         if not messages:
             return []
-        first, rest = self.limit(messages[0]), messages[1:]
+        first, remaining = self.limit(messages[0]), messages[1:]
         newest: list[dict[str, Any]] = []
-        while rest and self._left > 0:
-            newest.append(self.limit(rest.pop()))
-        if rest:
+        while remaining and self._remaining_characters > 0:
+            newest.append(self.limit(remaining.pop()))
+        if remaining:
             self.truncated = True
-            newest.append({"role": "note", "content": f"[{len(rest)} messages left out: the prompt is too long]"})
+            newest.append({"role": "note", "content": f"[{len(remaining)} messages left out: the prompt is too long]"})
         return [first, *reversed(newest)]
 
     def limit(self, value: Any) -> Any:
@@ -67,33 +67,33 @@ class ContentBuilder:
         if len(text) >= 2048 and _BASE64.fullmatch(text):
             self.truncated = True
             text = _media_note("base64 data", len(text))
-        most = min(MAX_TEXT_CHARACTERS, max(self._left, 0))
-        if len(text) > most:
-            text = self._cut(text, most)
-        self._left -= len(text)
+        limit = min(MAX_TEXT_CHARACTERS, max(self._remaining_characters, 0))
+        if len(text) > limit:
+            text = self._cut(text, limit)
+        self._remaining_characters -= len(text)
         return text
 
-    def _cut(self, text: str, most: int) -> str:
+    def _cut(self, text: str, limit: int) -> str:
         self.truncated = True
-        cleaned = self._redactor.redact(text[: most + MARGIN_CHARACTERS])
-        if len(text) > most + MARGIN_CHARACTERS:
+        cleaned = self._redactor.redact(text[: limit + MARGIN_CHARACTERS])
+        if len(text) > limit + MARGIN_CHARACTERS:
             cleaned = cleaned[:-MARGIN_CHARACTERS]
-        kept = cleaned[:most]
-        return f"{kept}… [{len(text) - len(kept):,} more characters left out]"
+        shortened = cleaned[:limit]
+        return f"{shortened}… [{len(text) - len(shortened):,} more characters left out]"
 
-    def _data_url(self, found: re.Match[str]) -> str:
+    def _data_url(self, match: re.Match[str]) -> str:
         self.truncated = True
-        return _media_note(found[1] or "media", len(found[0]))
+        return _media_note(match[1] or "media", len(match[0]))
 
 
 def encode_request(request: Request, parameters: dict[str, Any], redactor: Redactor) -> tuple[str, bool]:
     """Returns the JSON of a request and whether something was left out of it."""
     builder = ContentBuilder(redactor)
     if not isinstance(request, InvokeModel):
-        asked = request.model_dump(mode="json", exclude={"call_id", "run_id", "lease", "model_id"}, exclude_none=True)
-        return builder.encode({**asked, "parameters": parameters}), builder.truncated
-    asked = request.model_dump(mode="json", include={"messages", "tools"}, exclude_none=True)
-    messages, tools = builder.messages(asked["messages"]), asked.get("tools", [])
+        fields = request.model_dump(mode="json", exclude={"call_id", "run_id", "lease", "model_id"}, exclude_none=True)
+        return builder.encode({**fields, "parameters": parameters}), builder.truncated
+    fields = request.model_dump(mode="json", include={"messages", "tools"}, exclude_none=True)
+    messages, tools = builder.messages(fields["messages"]), fields.get("tools", [])
     if len(dumps(tools)) > MAX_TOOLS_CHARACTERS:
         builder.truncated = True
         tools = [{"name": each["name"]} for each in tools]

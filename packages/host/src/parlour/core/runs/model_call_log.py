@@ -8,11 +8,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from functools import partial
 from typing import Any
 
 from parlour.core.journal import Insert, Journal, StorageFailed, Unit
+from parlour.core.model.ids import ConversationId, ModelId
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.redaction import REDACTOR
+from parlour.core.redaction import Redactor
 from parlour.core.store.model_calls import ModelCall
 from parlour_sdk.protocol.models import EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, RerankAnswer
 from parlour_sdk.values import dataclass
@@ -79,30 +81,30 @@ class OpenCall:
             case RerankAnswer():
                 self.answer = {"results": [each.model_dump(mode="json") for each in answer.results]}
 
-    def row(self) -> ModelCall:
-        """Encodes the record. Takes some milliseconds for a long prompt."""
-        request, cut = encode_request(self.request, dict(self.parameters), REDACTOR)
-        answer, cut_too = encode_answer(self._answer(), REDACTOR)
+    def row(self, redactor: Redactor) -> ModelCall:
+        """Encodes the record without secrets. Takes some milliseconds for a long prompt."""
+        request, request_truncated = encode_request(self.request, dict(self.parameters), redactor)
+        answer, answer_truncated = encode_answer(self._answer(), redactor)
         actor = self.session.event.envelope.actor
         return ModelCall(
             self.call_id,
             self.session.run_id,
             actor.type,
             actor.id,
-            self.request.model_id,
+            ModelId(self.request.model_id),
             self.outcome,
             request,
             answer,
-            cut or cut_too,
+            request_truncated or answer_truncated,
             self.started_at,
             self.finished_at,
         )
 
     def _answer(self) -> dict[str, Any]:
-        text, thoughts = "".join(self.texts), "".join(self.thoughts)
-        said = {"text": text, "reasoning": thoughts, "error": self.error}
+        text, reasoning = "".join(self.texts), "".join(self.thoughts)
+        fields = {"text": text, "reasoning": reasoning, "error": self.error}
         calls = [each.model_dump(mode="json") for each in self.answer.get("tool_calls", ())]
-        return {**{name: value for name, value in said.items() if value}, **self.answer, "tool_calls": calls}
+        return {**{name: value for name, value in fields.items() if value}, **self.answer, "tool_calls": calls}
 
     @property
     def size(self) -> int:
@@ -115,25 +117,26 @@ class OpenCall:
 class ModelCallLog:
     """Collects finished model calls and writes them in batches."""
 
-    def __init__(self, journal: Journal, ids: Ids, clock: Clock, enabled: bool = True) -> None:
+    def __init__(self, journal: Journal, redactor: Redactor, ids: Ids, clock: Clock, enabled: bool = True) -> None:
         self._journal = journal
+        self._redactor = redactor
         self._ids = ids
         self._clock = clock
         self._enabled = enabled
         self._open: set[OpenCall] = set()
-        self._waiting: list[OpenCall] = []
+        self._pending: list[OpenCall] = []
         self._waiting_characters = 0
         self._timer: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
-        self._turn = asyncio.Lock()
+        self._flush_lock = asyncio.Lock()
         self._closed = False
 
     def begin(self, session: RunSession | None, request: Request, parameters: Mapping[str, Any]) -> OpenCall | None:
         """Starts the record of a call. Returns None if it is not recorded: outside a run, or if too much waits to be
         written already.
         """
-        full = len(self._waiting) >= MAX_WAITING_CALLS or self._waiting_characters >= MAX_WAITING_CHARACTERS
-        if session is None or not self._enabled or self._closed or full:
+        is_full = len(self._pending) >= MAX_WAITING_CALLS or self._waiting_characters >= MAX_WAITING_CHARACTERS
+        if session is None or not self._enabled or self._closed or is_full:
             return None
         call = OpenCall(self._ids.new(), session, request, parameters, self._clock.now())
         self._open.add(call)
@@ -144,12 +147,12 @@ class ModelCallLog:
         self._open.discard(call)
         if call.forgotten:
             return
-        self._waiting.append(call)
+        self._pending.append(call)
         self._waiting_characters += call.size
         if self._timer is None and not self._closed:
-            self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._due)
+            self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._on_flush_timer)
 
-    async def forget_conversation(self, conversation_id: str) -> None:
+    async def forget_conversation(self, conversation_id: ConversationId) -> None:
         """Discards the calls of a conversation. After this returns, no call that began before is written any more."""
         await self._forget(lambda call: call.session.event.conversation_id == conversation_id)
 
@@ -161,11 +164,11 @@ class ModelCallLog:
         await self._forget(is_of_person)
 
     async def flush(self) -> None:
-        async with self._turn:
-            while self._waiting:
-                batch = self._waiting[:UNIT_CALLS]
-                del self._waiting[: len(batch)]
-                self._waiting_characters = sum(call.size for call in self._waiting)
+        async with self._flush_lock:
+            while self._pending:
+                batch = self._pending[:UNIT_CALLS]
+                del self._pending[: len(batch)]
+                self._waiting_characters = sum(call.size for call in self._pending)
                 await self._write(batch)
 
     async def close(self) -> None:
@@ -176,17 +179,19 @@ class ModelCallLog:
         await self.flush()
 
     async def _forget(self, matches: Callable[[OpenCall], bool]) -> None:
-        for call in (*self._open, *self._waiting):
+        for call in (*self._open, *self._pending):
             call.forgotten = call.forgotten or matches(call)
-        async with self._turn:  # waits until a batch that is being written is durable
-            self._waiting = [call for call in self._waiting if not call.forgotten]
+        async with self._flush_lock:  # waits until a batch that is being written is durable
+            self._pending = [call for call in self._pending if not call.forgotten]
+            self._waiting_characters = sum(call.size for call in self._pending)
 
     async def _write(self, batch: list[OpenCall]) -> None:
         rows: list[Insert] = []
         for call in batch:
             if call.forgotten:
                 continue
-            row = await asyncio.to_thread(call.row) if call.size > THREAD_CHARACTERS else call.row()
+            encode = partial(call.row, self._redactor)
+            row = await asyncio.to_thread(encode) if call.size > THREAD_CHARACTERS else encode()
             rows.append(row.insert())
         if not rows:
             return
@@ -195,6 +200,6 @@ class ModelCallLog:
         except StorageFailed as failure:
             logger.warning("prompts and answers of %d model calls were not stored: %s", len(rows), failure.message)
 
-    def _due(self) -> None:
+    def _on_flush_timer(self) -> None:
         self._timer = None
         self._flushing = asyncio.get_running_loop().create_task(self.flush())

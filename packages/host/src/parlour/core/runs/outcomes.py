@@ -10,24 +10,24 @@ class Outcomes:
     """The futures of callers that wait for outcomes."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, set[asyncio.Future[InboxOutcome]]] = {}
+        self._futures: dict[int, set[asyncio.Future[InboxOutcome]]] = {}
 
     def wait_for(self, event_seq: int) -> "asyncio.Future[InboxOutcome]":
         """Returns a future for the next outcome of the event. The caller checks whether the event already has one."""
         future: asyncio.Future[InboxOutcome] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(event_seq, set()).add(future)
+        self._futures.setdefault(event_seq, set()).add(future)
         future.add_done_callback(lambda _: self._forget(event_seq, future))
         return future
 
     def publish(self, events: Iterable[InboxOutcome]) -> None:
         """Resolves the futures of these events."""
-        for settled in events:
-            for future in list(self._waiting.get(settled.event_seq, ())):
+        for outcome in events:
+            for future in list(self._futures.get(outcome.event_seq, ())):
                 if not future.done():
-                    future.set_result(settled)
+                    future.set_result(outcome)
 
     def _forget(self, event_seq: int, future: "asyncio.Future[InboxOutcome]") -> None:
-        waiting = self._waiting.get(event_seq, set())
-        waiting.discard(future)
-        if not waiting:
-            self._waiting.pop(event_seq, None)
+        futures = self._futures.get(event_seq, set())
+        futures.discard(future)
+        if not futures:
+            self._futures.pop(event_seq, None)

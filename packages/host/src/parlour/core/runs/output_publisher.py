@@ -10,6 +10,7 @@ from parlour.core.delivery.service import DeliveryService
 from parlour.core.delivery.streaming.stream_publisher import StreamDelta
 from parlour.core.journal import GuardFailed, StorageFailed
 from parlour.core.model.delivery_policy import DeliveryPolicy
+from parlour.core.model.ids import TranscriptId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Ids
 from parlour.core.store import outbox_rows, transcript
@@ -51,67 +52,69 @@ class OutputPublisher:
         """True if a message may be partly shown."""
         return self._stream_row is not None or self._resumed
 
-    async def publish_message(self, step: ResultBatch, carried: MessageWithFiles) -> None:
+    async def publish_message(self, result_batch: ResultBatch, reply: MessageWithFiles) -> None:
         """Adds a completed message to the batch: transcript item, artifacts and outbox rows."""
-        session, message = self._session, carried.message
-        step.draft.add(*(artifact.insert() for artifact in carried.new_artifacts))
+        session, message = self._session, reply.message
+        result_batch.draft.add(*(artifact.insert() for artifact in reply.new_artifacts))
         transcript.add_reply_item(
-            step.draft,
-            self._ids.new(),
+            result_batch.draft,
+            TranscriptId(self._ids.new()),
             session.event,
             session.run_id,
             "message",
             message,
-            carried.text,
-            step.now,
-            carried.refs,
+            reply.text,
+            result_batch.now,
+            reply.refs,
         )
-        self._fragment(step)
-        grown = self._resumable_rows or await self._delivery.streaming.stop_stream(self._stream_row)
+        self._fragment(result_batch)
+        streamed_rows = self._resumable_rows or await self._delivery.streaming.stop_stream(self._stream_row)
         self._resumable_rows = []
-        composed = self._delivery.composer.compose_reply(
-            session.event, session.run_id, message, self._policy, not self.message_count, grown
+        composed_reply = self._delivery.composer.compose_reply(
+            session.event, session.run_id, message, self._policy, not self.message_count, streamed_rows
         )
         self._stream_row = None
-        step.draft.add(*composed.statements)
-        self._delivery.publisher.add_response_events(step.draft, composed.rows)
-        self.publish_rows(step, composed.rows)
+        result_batch.draft.add(*composed_reply.statements)
+        self._delivery.publisher.add_response_events(result_batch.draft, composed_reply.rows)
+        self.publish_rows(result_batch, composed_reply.rows)
         self.deltas.message_completed()
         self.message_count += 1
         session.has_output = True
 
-    def publish_deltas(self, step: ResultBatch) -> None:
+    def publish_deltas(self, result_batch: ResultBatch) -> None:
         """Publishes the new deltas of a message that is not complete yet."""
         if not self._streams:
             self.deltas.drain_unpublished()
         elif self.deltas.has_unpublished:
             if self._stream_row is None:
-                self._stream_row = self._open(step)
-            self._fragment(step)
+                self._stream_row = self._open(result_batch)
+            self._fragment(result_batch)
 
-    def publish_reasoning(self, step: ResultBatch, thoughts: str) -> None:
+    def publish_reasoning(self, result_batch: ResultBatch, reasoning: str) -> None:
         """Publishes reasoning while it is streamed; the part that is stored comes with the message."""
-        if thoughts and self._streams:
+        if reasoning and self._streams:
             event, run_id, seq = self._session.event, self._session.run_id, self._delivery.feed.next_seq()
-            step.after_commit.append(partial(self._delivery.streaming.publish_reasoning, event, run_id, thoughts, seq))
+            result_batch.after_commit.append(
+                partial(self._delivery.streaming.publish_reasoning, event, run_id, reasoning, seq)
+            )
 
-    def publish_tool_call(self, step: ResultBatch, data: dict[str, Any], status: str) -> None:
+    def publish_tool_call(self, result_batch: ResultBatch, data: dict[str, Any], status: str) -> None:
         """Publishes the start or the end of a tool call after the commit."""
         feed, session = self._delivery.feed, self._session
-        step.after_commit.append(
+        result_batch.after_commit.append(
             partial(
                 feed.publish_tool_call, session.event.conversation_id, session.run_id, data, status, feed.next_seq()
             )
         )
 
-    def publish_rows(self, step: ResultBatch, rows: list[OutboxRow]) -> None:
+    def publish_rows(self, result_batch: ResultBatch, rows: list[OutboxRow]) -> None:
         """Publishes or enqueues rows of the batch after its commit."""
-        step.rows += rows
-        step.after_commit.append(partial(self._delivery.publisher.after_commit, rows))
+        result_batch.rows += rows
+        result_batch.after_commit.append(partial(self._delivery.publisher.after_commit, rows))
 
-    def discard(self, step: ResultBatch, failure: GuardFailed | StorageFailed) -> None:
+    def discard(self, result_batch: ResultBatch, failure: GuardFailed | StorageFailed) -> None:
         """Releases the rows of a batch whose commit failed."""
-        self._delivery.publisher.after_rollback(step.rows, failure)
+        self._delivery.publisher.after_rollback(result_batch.rows, failure)
 
     def close(self, completion: RunCompletion) -> None:
         """Publishes the end of the run. The stream of a message that was not completed is aborted."""
@@ -122,15 +125,15 @@ class OutputPublisher:
             session.event.conversation_id, session.run_id, completion.status, completion.feed_seq
         )
 
-    def _open(self, step: ResultBatch) -> OutboxRow:
+    def _open(self, result_batch: ResultBatch) -> OutboxRow:
         session = self._session
         row = self._delivery.composer.open_stream(session.event, session.run_id, self._policy)
-        step.draft.name = "run.stream"
-        step.draft.add(outbox_rows.insert(row))
+        result_batch.draft.name = "run.stream"
+        result_batch.draft.add(outbox_rows.insert(row))
         session.has_output = True
         return row
 
-    def _fragment(self, step: ResultBatch) -> None:
+    def _fragment(self, result_batch: ResultBatch) -> None:
         """Numbers the pending deltas before the message that they belong to, because frames are sent in the order of
         their numbers.
         """
@@ -138,6 +141,6 @@ class OutputPublisher:
         if text and self._streams:
             fragment = StreamDelta(text, self._delivery.feed.next_seq(), first_message=not self.message_count)
             event, run_id, row = self._session.event, self._session.run_id, self._stream_row
-            step.after_commit.append(
+            result_batch.after_commit.append(
                 partial(self._delivery.streaming.publish_delta, event, run_id, row, fragment, self._policy)
             )

@@ -2,6 +2,8 @@
 
 from typing import Any, Protocol, TypeVar
 
+from parlour.core.cluster.ownership import Ownership
+from parlour.core.model.ids import PluginId
 from parlour.core.model.ports import Clock, PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable
 
 from . import deadline
@@ -17,22 +19,25 @@ class ResultSink(Protocol[Completion]):
         """Applies a batch; returns the completion if the batch ended the run."""
         ...
 
-    async def finish(self, ending: RunTermination | None) -> Completion:
-        """Ends the run; `ending` is None if the stream ended without a terminal result."""
+    async def finish(self, termination: RunTermination | None) -> Completion:
+        """Ends the run; `termination` is None if the stream ended without a terminal result."""
         ...
 
 
 class PluginRunner:
     """Executes runs by calling their plugins."""
 
-    def __init__(self, plugins: PluginCaller, clock: Clock) -> None:
+    def __init__(self, plugins: PluginCaller, ownership: Ownership, clock: Clock) -> None:
         self._plugins = plugins
+        self._ownership = ownership
         self._clock = clock
 
     async def run(
-        self, plugin_id: str, request: dict[str, object], session: RunSession, results: ResultSink[Completion]
+        self, plugin_id: PluginId, request: dict[str, object], session: RunSession, results: ResultSink[Completion]
     ) -> Completion:
         """Calls the plugin and returns the completion of the run."""
+        if (gate := self._ownership.effect_gate()) is not None:
+            await gate
         if session.is_over():
             return await results.finish(session.stopping)
         timer = deadline.set_timer(session, self._clock)
@@ -42,22 +47,22 @@ class PluginRunner:
                 batch = await stream.batch()
                 if session.is_over():
                     break
-                over = await results.apply(batch) if batch else await results.finish(None)
-                if over is not None:
-                    return over
+                completion = await results.apply(batch) if batch else await results.finish(None)
+                if completion is not None:
+                    return completion
         except RunStopped:
             pass
-        except PluginDisconnected as lost:
+        except PluginDisconnected as failure:
             return await results.finish(
-                RunTermination("failed", lost.code, f"the plugin was lost during the run: {lost}")
+                RunTermination("failed", failure.code, f"the plugin was lost during the run: {failure}")
             )
         except PluginCallFailed as refusal:
             code = (
                 refusal.code if refusal.code == "payload_too_large" else "runner.error"
             )  # a rejected size is no error of the runner's code
             return await results.finish(RunTermination("failed", code, str(refusal)))
-        except PluginUnavailable as absence:
-            return await results.finish(RunTermination("failed", absence.code, str(absence)))
+        except PluginUnavailable as failure:
+            return await results.finish(RunTermination("failed", failure.code, str(failure)))
         finally:
             if timer is not None:
                 timer.cancel()

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from parlour.core.model.ids import PluginId, RunId
 from parlour.core.model.runner import RunnerDescriptor
 
 from .active_run import ActiveRun
@@ -15,11 +16,11 @@ class RemoteRun(Protocol):
     active_run: ActiveRun
 
     @property
-    def holder(self) -> str:
+    def holder(self) -> PluginId:
         """Plugin whose worker holds the run; empty while none does."""
         ...
 
-    def verify(self, token: str | None, plugin_id: str) -> object:
+    def verify(self, token: str | None, plugin_id: PluginId) -> object:
         """Raises Refused unless the token is that of the current lease and the plugin may use it."""
         ...
 
@@ -31,7 +32,7 @@ class RemoteRun(Protocol):
 class RemoteQueue(Protocol):
     """Queues runs for remote workers and finds them by id."""
 
-    def get(self, run_id: str) -> RemoteRun | None: ...
+    def get(self, run_id: RunId) -> RemoteRun | None: ...
 
     async def enqueue(self, session: RunSession, descriptor: RunnerDescriptor, labels: tuple[str, ...]) -> LaneResult:
         """Queues the run, or resumes one that was queued before this Host was started."""

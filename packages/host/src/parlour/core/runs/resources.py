@@ -16,8 +16,8 @@ ResourceData = dict[str, Any]
 
 def describe_resources(grant: Grant, providers: Providers) -> ResourceData:
     """Returns the fields of `AgentResources`; a kind without granted resources is left out."""
-    told: ResourceData = {"storage": {f"{area}_storage": True for area in grant.storage}}
-    there_are: dict[str, tuple[str, Callable[[], Iterable[BaseModel]]]] = {
+    described: ResourceData = {"storage": {f"{area}_storage": True for area in grant.storage}}
+    available: dict[str, tuple[str, Callable[[], Iterable[BaseModel]]]] = {
         "models": ("model_id", providers.models.resources),
         "tools": ("tool_name", providers.tools.resources),
         "knowledge_bases": ("kb_id", providers.knowledge.resources),
@@ -26,12 +26,12 @@ def describe_resources(grant: Grant, providers: Providers) -> ResourceData:
     }
     for kind, operations in grant.resources.items():
         if operations:
-            key, resources = there_are[kind]
-            chosen = [each for each in resources() if getattr(each, key) in operations]
-            told[kind] = [_describe_resource(each, operations[getattr(each, key)]) for each in chosen]
+            key, resources = available[kind]
+            granted = [each for each in resources() if getattr(each, key) in operations]
+            described[kind] = [_describe_resource(each, operations[getattr(each, key)]) for each in granted]
     if grant.actions:
-        told["platform_capabilities"] = list(grant.actions)
-    return told
+        described["platform_capabilities"] = list(grant.actions)
+    return described
 
 
 def _describe_resource(resource: BaseModel, operations: Iterable[str]) -> dict[str, Any]:
@@ -41,13 +41,15 @@ def _describe_resource(resource: BaseModel, operations: Iterable[str]) -> dict[s
     return fields
 
 
-def static_refs(form: list[FormItem], config: Mapping[str, Any], resources: ResourceData) -> dict[str, dict[str, str]]:
+def static_refs(
+    config_schema: list[FormItem], config: Mapping[str, Any], resources: ResourceData
+) -> dict[str, dict[str, str]]:
     """Returns hashes that stay the same while the prompt, the tools and the resources do."""
-    prompts = [config.get(item.name) for item in form if item.type == "prompt-editor"]
+    prompts = [config.get(item.name) for item in config_schema if item.type == "prompt-editor"]
     parts = {
         "prompt": prompts,
         "tools": resources.get("tools"),
-        "resources": {kind: listed for kind, listed in resources.items() if kind != "storage"},
+        "resources": {kind: items for kind, items in resources.items() if kind != "storage"},
     }
     return {name: {"hash": _hash(part), "version": "1"} for name, part in parts.items() if part}
 

@@ -74,7 +74,7 @@ class FinalResult:
 
     data: dict[str, Any]
     type: str
-    ending: RunTermination
+    termination: RunTermination
     message: CompletedMessage | None
     sequence: int
 
@@ -98,35 +98,35 @@ class ResultParser(ResultSequence):
         if not self.accept_next(raw):
             return self._validate(raw)
         type, data = raw["type"], raw["data"]
-        return _plain(type, data, self._last) or parse_effect(type, data, self._last)
+        return _parse_plain_text(type, data, self._last) or parse_effect(type, data, self._last)
 
     def _validate(self, raw: Any) -> Effect:
         try:
             result, sequence = self.accept(raw)
-        except ResultDropped as dropped:
-            return InvalidResult(str(dropped))
+        except ResultDropped as error:
+            return InvalidResult(str(error))
         return parse_effect(result.type, result.data, sequence)
 
 
-def _plain(type: str, data: dict[str, Any], sequence: int) -> Delta | CompletedMessage | None:
+def _parse_plain_text(type: str, data: dict[str, Any], sequence: int) -> Delta | CompletedMessage | None:
     """Parses the most common results in their most common form, an assistant's text, without the cost of validation."""
     if type not in _TEXT_FIELDS or len(data) != 1:
         return None
-    said = data.get(_TEXT_FIELDS[type])
-    if not isinstance(said, dict) or said.keys() != _PLAIN or said["role"] != "assistant":
+    message = data.get(_TEXT_FIELDS[type])
+    if not isinstance(message, dict) or message.keys() != _PLAIN or message["role"] != "assistant":
         return None
-    text = said["content"]
+    text = message["content"]
     if not isinstance(text, str):
         return None
-    return Delta(text, sequence) if type == "message.delta" else CompletedMessage(said, text, sequence)
+    return Delta(text, sequence) if type == "message.delta" else CompletedMessage(message, text, sequence)
 
 
 def parse_effect(type: str, data: dict[str, Any], sequence: int) -> Effect:
     """Validates the payload of a result and returns its effect."""
     try:
         return _to_effect(parse_payload(type, data, sequence), type, data, sequence)
-    except ResultDropped as dropped:
-        return InvalidResult(str(dropped))
+    except ResultDropped as error:
+        return InvalidResult(str(error))
 
 
 def _to_effect(payload: BaseModel | None, type: str, data: dict[str, Any], sequence: int) -> Effect:
@@ -134,29 +134,35 @@ def _to_effect(payload: BaseModel | None, type: str, data: dict[str, Any], seque
         case MessageDelta():
             return Delta(plain_text(payload.chunk.content), sequence, payload.chunk.reasoning or "")
         case MessageCompleted():
-            return _completed(payload.message.model_dump(mode="json", exclude_none=True), sequence)
+            return _completed_message(payload.message.model_dump(mode="json", exclude_none=True), sequence)
         case ArtifactCreated():
             return FileResult(payload, artifact_content(payload, sequence), sequence)
         case StateUpdated():
             return StateWrite(payload.scope, payload.key, payload.value, sequence)
         case RunCompleted():
-            return _finish_well(payload, data, sequence)
+            return _completed_run(payload, data, sequence)
         case RunFailed():
-            ending = RunTermination("failed", payload.code, payload.error[:2000], payload.retryable, by_runner=True)
-            return FinalResult(data, type, ending, None, sequence)
+            termination = RunTermination(
+                "failed", payload.code, payload.error[:2000], payload.retryable, by_runner=True
+            )
+            return FinalResult(data, type, termination, None, sequence)
         case _:
             return GenericResult(type, data, sequence)
 
 
-def _finish_well(payload: RunCompleted, data: dict[str, Any], sequence: int) -> FinalResult:
+def _completed_run(payload: RunCompleted, data: dict[str, Any], sequence: int) -> FinalResult:
     message = payload.message
-    whole = None if message is None else _completed(message.model_dump(mode="json", exclude_none=True), sequence)
+    completed = (
+        None if message is None else _completed_message(message.model_dump(mode="json", exclude_none=True), sequence)
+    )
     usage = {} if payload.usage is None else payload.usage.model_dump(exclude_none=True)
-    ending = RunTermination("completed", payload.finish_reason, silent=payload.finish_reason == "silent", usage=usage)
-    return FinalResult(data, "run.completed", ending, whole, sequence)
+    termination = RunTermination(
+        "completed", payload.finish_reason, silent=payload.finish_reason == "silent", usage=usage
+    )
+    return FinalResult(data, "run.completed", termination, completed, sequence)
 
 
-def _completed(message: dict[str, Any], sequence: int) -> CompletedMessage:
+def _completed_message(message: dict[str, Any], sequence: int) -> CompletedMessage:
     content = message.get("content", "")
     text = content if isinstance(content, str) else "".join(each.get("text", "") for each in content)
     return CompletedMessage(message, text, sequence)

@@ -21,18 +21,18 @@ Fault = Literal["", "agent", "host"]
 
 
 def decide(
-    ending: RunTermination, agent: Agent | None, tries: AttemptCounts, shown: bool, effects: bool
+    termination: RunTermination, agent: Agent | None, tries: AttemptCounts, has_output: bool, has_effects: bool
 ) -> RetryDecision:
     """Decides what follows a run that did not complete. `tries` include this end."""
-    if agent is None or not _may_repeat(ending, agent, shown, effects):
+    if agent is None or not _may_repeat(termination, agent, has_output, has_effects):
         return "tell"
     return "quarantine" if quarantine_cause(tries) else "retry"
 
 
 def quarantine_cause(tries: AttemptCounts) -> Fault:
     """Returns what failed each time if the event must not be tried again; empty otherwise."""
-    own_deaths = tries.lone_crashes if tries.lone_crashes == tries.crashes else 0
-    if tries.failures + own_deaths < MAX_FAILURES and tries.crashes <= CRASHES_BEFORE_TRIAL:
+    own_crashes = tries.lone_crashes if tries.lone_crashes == tries.crashes else 0
+    if tries.failures + own_crashes < MAX_FAILURES and tries.crashes <= CRASHES_BEFORE_TRIAL:
         return ""
     return "agent" if tries.failures and tries.crashes <= CRASHES_BEFORE_TRIAL else "host"
 
@@ -41,8 +41,8 @@ def needs_isolated_trial(tries: AttemptCounts) -> bool:
     return tries.crashes >= CRASHES_BEFORE_TRIAL
 
 
-def _may_repeat(ending: RunTermination, agent: Agent, shown: bool, effects: bool) -> bool:
-    cut_off = ending.code in ("interrupted", "runner.crashed") or ending.retryable
-    if not cut_off or agent.restart_policy == "never":
+def _may_repeat(termination: RunTermination, agent: Agent, has_output: bool, has_effects: bool) -> bool:
+    is_repeatable = termination.code in ("interrupted", "runner.crashed") or termination.retryable
+    if not is_repeatable or agent.restart_policy == "never":
         return False
-    return agent.restart_policy == "always" or not (shown or effects)
+    return agent.restart_policy == "always" or not (has_output or has_effects)

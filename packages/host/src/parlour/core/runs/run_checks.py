@@ -83,8 +83,8 @@ class RunChecks:
 
         A retry after a failure is not a new run, and no limit applies to it.
         """
-        if fault := retry_policy.quarantine_cause(entry.tries):
-            return RunObstacle("quarantined", QUARANTINE_REASONS[fault], notices.quarantine_notice(fault))
+        if cause := retry_policy.quarantine_cause(entry.tries):
+            return RunObstacle("quarantined", QUARANTINE_REASONS[cause], notices.quarantine_notice(cause))
         if entry.event.is_older_than(agent.stale_after, now):
             return RunObstacle("expired", "it is older than the agent's stale_after", "expired")
         if not entry.attempts and (limit := self._limits.exceeded_limit(entry.event)):
@@ -98,5 +98,5 @@ class RunChecks:
 
 def find_config_problem(descriptor: RunnerDescriptor, config: Mapping[str, Any]) -> tuple[str, str] | None:
     """Returns the first field of a configuration that the runner's form does not accept, with the reason."""
-    form = descriptor.manifest.config_schema
-    return next(iter(validate(form, with_defaults(form, dict(config)))), None)
+    config_schema = descriptor.manifest.config_schema
+    return next(iter(validate(config_schema, with_defaults(config_schema, dict(config)))), None)

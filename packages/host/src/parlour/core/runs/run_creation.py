@@ -10,6 +10,7 @@ from parlour.core.access.grants import Grant
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, Ref, Row, Statement, UnitBuilder
 from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.ids import NO_RUN, ConversationId, RunId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.routing.decisions import ToAgent
 from parlour.core.routing.router import Router
@@ -33,11 +34,11 @@ class NewRunRequest:
     """A requested run: its event, its conversation, and the event whose sender it acts for."""
 
     envelope: EventEnvelope
-    conversation_id: str
+    conversation_id: ConversationId
     """Empty for the conversation that the event itself belongs to."""
     authority: EventEnvelope
     """Event of the sender on whose behalf the run acts."""
-    parent_run_id: str = ""
+    parent_run_id: RunId = NO_RUN
 
 
 class RequestedTargets:
@@ -57,19 +58,19 @@ class RequestedTargets:
         request = envelope.run_request
         config = request.config if request is not None else None
         if config is not None and (problem := find_config_problem(descriptor, config)):
-            field, sentence = problem
-            raise CallRejected("invalid_argument", f"config.{field}: {sentence}")
+            field, message = problem
+            raise CallRejected("invalid_argument", f"config.{field}: {message}")
         return RunTarget(decision.binding, descriptor)
 
-    def grant(self, caller: ActionCaller, asked: NewRunRequest, event: RecordedEvent, target: RunTarget) -> Grant:
+    def grant(self, caller: ActionCaller, requested: NewRunRequest, event: RecordedEvent, target: RunTarget) -> Grant:
         """Returns the grant of a run that a plugin creates. Resources selected by the agent's own configuration count;
         those in a configuration that the creating plugin sends instead grant nothing.
         """
-        request = asked.envelope.run_request
+        request = requested.envelope.run_request
         if request is not None and not request.runner_id:
-            own = self._router.decide(replace(asked.envelope, run_request=replace(request, config=None)))
-            target = RunTarget(own.binding, target.descriptor) if isinstance(own, ToAgent) else target
-        return self._grants.for_request(caller, asked.authority, event, target)
+            own_decision = self._router.decide(replace(requested.envelope, run_request=replace(request, config=None)))
+            target = RunTarget(own_decision.binding, target.descriptor) if isinstance(own_decision, ToAgent) else target
+        return self._grants.for_request(caller, requested.authority, event, target)
 
     def retry_grant(self, run: Row, event: RecordedEvent, target: RunTarget) -> Grant:
         """Returns the grant of a retry."""
@@ -99,23 +100,23 @@ class RunCreator:
         self._ids = ids
         self._clock = clock
 
-    async def create(self, caller: ActionCaller, asked: NewRunRequest) -> Row:
+    async def create(self, caller: ActionCaller, requested: NewRunRequest) -> Row:
         """Creates a run and returns its ledger row. An event id that the plugin used before returns the run of that
         event.
         """
-        target = self._targets.resolve(asked.envelope)
-        taken = await self._attachments.store(asked.envelope, self._conversations)
-        conversation_id = asked.conversation_id or await self._conversations.get_or_create(
-            asked.envelope.conversation_key, self._ids, self._clock
+        target = self._targets.resolve(requested.envelope)
+        prepared = await self._attachments.store(requested.envelope, self._conversations)
+        conversation_id = requested.conversation_id or await self._conversations.get_or_create(
+            requested.envelope.conversation_key, self._ids, self._clock
         )
-        event = RecordedEvent(0, conversation_id, self._clock.now(), taken.event)
-        grant = self._targets.grant(caller, asked, event, target)
+        event = RecordedEvent(0, conversation_id, self._clock.now(), prepared.event)
+        grant = self._targets.grant(caller, requested, event, target)
         try:
-            return await self._write_new(asked, event, target, grant, taken)
+            return await self._write_new(requested, event, target, grant, prepared)
         except GuardFailed as failure:
             if failure.statement:
                 raise attachment_in_use() from failure
-            return await self._find_existing(taken.event)
+            return await self._find_existing(prepared.event)
 
     async def retry(self, run: Row) -> Row:
         """Creates a new run of the same event with the next attempt number. Its grant is computed again; a run that was
@@ -129,38 +130,40 @@ class RunCreator:
             raise CallRejected("not_found", "the event of this run is not kept any more")
         target = self._targets.resolve(event.envelope)
         grant = self._targets.retry_grant(run, event, target)
-        numbered = await transcript.event_item_seq(self._journal, event)
-        entry = QueuedEvent(event, latest["attempt"], numbered, run_id=self._ids.new())
-        owed = inbox.enqueue(event.seq, entry.lane, entry.run_id, entry.attempts, entry.transcript_seq)
+        transcript_seq = await transcript.event_item_seq(self._journal, event)
+        entry = QueuedEvent(event, latest["attempt"], transcript_seq, run_id=RunId(self._ids.new()))
+        inbox_row = inbox.enqueue(
+            event.seq, entry.lane, event.envelope.bot_id, entry.run_id, entry.attempts, entry.transcript_seq
+        )
         try:
-            await self._write(entry, target, grant, run["run_id"], [owed])
+            await self._write(entry, target, grant, run["run_id"], [inbox_row])
         except GuardFailed as failure:
-            told = "another run of this event is on its way; wait for its end"
-            raise CallRejected("invalid_argument", told, retryable=True) from failure
-        return await self._offered(entry)
+            message = "another run of this event is on its way; wait for its end"
+            raise CallRejected("invalid_argument", message, retryable=True) from failure
+        return await self._enqueue_run(entry)
 
     async def _write_new(
         self,
-        asked: NewRunRequest,
+        requested: NewRunRequest,
         event: RecordedEvent,
         target: RunTarget,
         grant: Grant,
-        taken: PreparedEvent,
+        prepared: PreparedEvent,
     ) -> Row:
-        entry = QueuedEvent(event, run_id=self._ids.new())
-        numbered = event_log.append(event.envelope, event.conversation_id, event.created_at)
-        owed = inbox.enqueue(Ref(0, "seq"), entry.lane, entry.run_id)
-        files = taken.statements(event.conversation_id)
-        statements: list[Statement] = [numbered, owed, *files]
-        seq = await self._write(entry, target, grant, asked.parent_run_id, statements)
-        return await self._offered(replace(entry, event=replace(event, seq=seq)))
+        entry = QueuedEvent(event, run_id=RunId(self._ids.new()))
+        event_row = event_log.append(event.envelope, event.conversation_id, event.created_at)
+        inbox_row = inbox.enqueue(Ref(0, "seq"), entry.lane, event.envelope.bot_id, entry.run_id)
+        files = prepared.statements(event.conversation_id)
+        statements: list[Statement] = [event_row, inbox_row, *files]
+        seq = await self._write(entry, target, grant, requested.parent_run_id, statements)
+        return await self._enqueue_run(replace(entry, event=replace(event, seq=seq)))
 
     async def _write(
         self,
         entry: QueuedEvent,
         target: RunTarget,
         grant: Grant,
-        parent_run_id: str,
+        parent_run_id: RunId,
         statements: Sequence[Statement],
     ) -> int:
         """Commits one unit and returns the event's number, which comes from the first statement if the event is new."""
@@ -182,7 +185,7 @@ class RunCreator:
         receipt = await self._journal.commit(draft.build())
         return entry.seq or int(receipt[0][0]["seq"])
 
-    async def _offered(self, entry: QueuedEvent) -> Row:
+    async def _enqueue_run(self, entry: QueuedEvent) -> Row:
         self._lanes.enqueue(entry)
         run = await self._ledger.get_run(entry.run_id)
         assert run is not None

@@ -9,6 +9,7 @@ from parlour.core.delivery import targets
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, Select, where
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import NO_BOT, NO_CONVERSATION, AgentId, BotId, ConversationId, EventId, PluginId, RunnerId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.run_request import RunRequest
 from parlour.core.store.tables import CONVERSATIONS
@@ -31,61 +32,66 @@ class RunRequestBuilder:
         self._clock = clock
 
     async def build(self, caller: ActionCaller, request: RunCreate) -> NewRunRequest:
-        commission = self._run_request(caller, request)
+        run_request = self._run_request(caller, request)
         if caller.session is not None:
-            return self._from_run(caller, request, commission)
-        return await self._from_plugin(caller, request, commission)
+            return self._from_run(caller, request, run_request)
+        return await self._from_plugin(caller, request, run_request)
 
     def _run_request(self, caller: ActionCaller, request: RunCreate) -> RunRequest:
-        above = caller.session.event.envelope.run_request if caller.session is not None else None
-        depth = 1 + (above.depth if above is not None else 0)
+        parent_request = caller.session.event.envelope.run_request if caller.session is not None else None
+        depth = 1 + (parent_request.depth if parent_request is not None else 0)
         if depth > MAX_DEPTH:
             raise CallRejected("denied", f"runs that create runs may be {MAX_DEPTH} deep, and this would be one more")
         return RunRequest(
             caller.plugin_id,
-            request.runner_id or "",
+            RunnerId(request.runner_id or ""),
             request.config,
             request.queue or bool(request.labels),
             tuple(sorted(set(request.labels))),
             depth,
         )
 
-    def _from_run(self, caller: ActionCaller, request: RunCreate, commission: RunRequest) -> NewRunRequest:
+    def _from_run(self, caller: ActionCaller, request: RunCreate, run_request: RunRequest) -> NewRunRequest:
         """Builds a request of a run. It acts for the sender whom the run serves, in a new conversation or in the run's
         own.
         """
         session = caller.run_session
         sender = session.event.envelope
         _check_actor(request.event.actor, sender.actor, "the one whom this run serves")
-        named = request.event.conversation_id
-        if named is not None and named != session.event.conversation_id:
+        conversation_id = request.event.conversation_id
+        if conversation_id is not None and conversation_id != session.event.conversation_id:
             raise CallRejected("not_found", "event.conversation_id: no conversation of this run has this id")
-        if named is None:
-            envelope = self._event(request, commission, sender.actor, f"run:{self._ids.new()}", "api")
-            return NewRunRequest(envelope, "", sender, session.run_id)
+        if conversation_id is None:
+            envelope = self._event(request, run_request, sender.actor, f"run:{self._ids.new()}", "api")
+            return NewRunRequest(envelope, NO_CONVERSATION, sender, session.run_id)
         envelope = self._event(
-            request, commission, sender.actor, sender.chat, sender.surface, sender.bot_id, sender.thread_id
+            request, run_request, sender.actor, sender.chat, sender.surface, sender.bot_id, sender.thread_id
         )
-        return NewRunRequest(replace(envelope, data=_inherit_chat(envelope, sender)), named, sender, session.run_id)
+        return NewRunRequest(
+            replace(envelope, data=_inherit_chat(envelope, sender)),
+            ConversationId(conversation_id),
+            sender,
+            session.run_id,
+        )
 
-    async def _from_plugin(self, caller: ActionCaller, request: RunCreate, commission: RunRequest) -> NewRunRequest:
+    async def _from_plugin(self, caller: ActionCaller, request: RunCreate, run_request: RunRequest) -> NewRunRequest:
         """Builds a request from outside a run. It acts for the plugin itself, in a conversation that the plugin has
         started before or in a new one.
         """
         actor = Participant("plugin", caller.plugin_id, caller.plugin_id)
         _check_actor(request.event.actor, actor, "the plugin itself, outside a run")
-        event, named = request.event, request.event.conversation_id
+        event, conversation_id = request.event, request.event.conversation_id
         chat, thread_id = f"run:{self._ids.new()}", event.thread_id or ""
-        if named is not None:
-            known = await self._own_conversation(named, commission.plugin_id)
-            chat, thread_id = known["chat"], known["thread_id"]
-        envelope = self._event(request, commission, actor, chat, "api", "", thread_id)
-        nobody = EventEnvelope("", "", "", "", EventContext(""), "", actor=actor)
-        return NewRunRequest(envelope, named or "", nobody)
+        if conversation_id is not None:
+            conversation = await self._conversation_of_plugin(ConversationId(conversation_id), run_request.plugin_id)
+            chat, thread_id = conversation["chat"], conversation["thread_id"]
+        envelope = self._event(request, run_request, actor, chat, "api", NO_BOT, thread_id)
+        authority = EventEnvelope(EventId(""), "", "", "", EventContext(""), "", actor=actor)
+        return NewRunRequest(envelope, ConversationId(conversation_id or ""), authority)
 
-    async def _own_conversation(self, conversation_id: str, plugin_id: str) -> Row:
-        own = where(conversation_id=conversation_id, principal=_principal(plugin_id))
-        rows = await self._journal.read(Select(CONVERSATIONS, own, limit=1))
+    async def _conversation_of_plugin(self, conversation_id: ConversationId, plugin_id: PluginId) -> Row:
+        conditions = where(conversation_id=conversation_id, principal=_principal(plugin_id))
+        rows = await self._journal.read(Select(CONVERSATIONS, conditions, limit=1))
         if not rows:
             raise CallRejected("not_found", "event.conversation_id: no conversation of this plugin has this id")
         return rows[0]
@@ -93,16 +99,16 @@ class RunRequestBuilder:
     def _event(
         self,
         request: RunCreate,
-        commission: RunRequest,
+        run_request: RunRequest,
         actor: Participant,
         chat: str,
         surface: str,
-        bot_id: str = "",
+        bot_id: BotId = NO_BOT,
         thread_id: str = "",
     ) -> EventEnvelope:
         event, subject = request.event, request.event.subject
         return EventEnvelope(
-            event_id=event.event_id or self._ids.new(),
+            event_id=EventId(event.event_id or self._ids.new()),
             event_type=event.event_type,
             source="api",
             chat=chat,
@@ -110,8 +116,8 @@ class RunRequestBuilder:
             surface=surface,
             bot_id=bot_id,
             thread_id=thread_id,
-            agent_id=request.agent_id or "",
-            principal=_principal(commission.plugin_id),
+            agent_id=AgentId(request.agent_id or ""),
+            principal=_principal(run_request.plugin_id),
             event_time=self._clock.now(),
             actor=actor,
             subject=Participant(subject.subject_type, subject.subject_id or "", "", subject.data)
@@ -119,7 +125,7 @@ class RunRequestBuilder:
             else Participant(),
             input=event.input.model_dump(mode="json", exclude_none=True),
             data=event.data,
-            run_request=commission,
+            run_request=run_request,
         )
 
 
@@ -127,14 +133,14 @@ def _inherit_chat(envelope: EventEnvelope, sender: EventEnvelope) -> dict[str, A
     """Returns the event data with the sender's address, so that the reply goes to the sender's chat. A plugin can't
     choose a chat by the data of its event.
     """
-    said = {name: value for name, value in envelope.data.items() if name not in targets.ADDRESS_FIELDS}
-    return said | {name: value for name, value in sender.data.items() if name in targets.ADDRESS_FIELDS}
+    other_data = {name: value for name, value in envelope.data.items() if name not in targets.ADDRESS_FIELDS}
+    return other_data | {name: value for name, value in sender.data.items() if name in targets.ADDRESS_FIELDS}
 
 
-def _principal(plugin_id: str) -> str:
+def _principal(plugin_id: PluginId) -> str:
     return f"plugin:{plugin_id}"
 
 
-def _check_actor(named: Actor | None, own: Participant, who: str) -> None:
-    if named is not None and (named.actor_type, named.actor_id or "") != (own.type, own.id):
-        raise CallRejected("unauthorized", f"event.actor: a run acts for {who}; leave it out")
+def _check_actor(requested: Actor | None, expected: Participant, description: str) -> None:
+    if requested is not None and (requested.actor_type, requested.actor_id or "") != (expected.type, expected.id):
+        raise CallRejected("unauthorized", f"event.actor: a run acts for {description}; leave it out")

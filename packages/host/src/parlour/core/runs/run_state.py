@@ -6,6 +6,7 @@ from typing import Any
 
 from parlour.core.encoding import loads
 from parlour.core.journal import Journal, Row, Select, where
+from parlour.core.model.ids import RunId
 from parlour.core.store.ledger import Ledger
 from parlour.core.store.outbox_rows import OutboxStore
 from parlour.core.store.tables import APPROVALS, CALLS
@@ -50,8 +51,8 @@ class RunProgress:
         return numbers
 
     def digest(self, sequence: int) -> str:
-        held = (digests for first, last, digests in self.applied_ranges if first <= sequence <= last)
-        return next((digests.get(str(sequence), "") for digests in held), "")
+        containing = (digests for first, last, digests in self.applied_ranges if first <= sequence <= last)
+        return next((digests.get(str(sequence), "") for digests in containing), "")
 
     def add(self, row: Row) -> None:
         self.sequence = row["sequence"]
@@ -78,7 +79,7 @@ class RunProgress:
                 self.text, self.pending_files = "", []
 
 
-async def load_progress(ledger: Ledger, run_id: str) -> RunProgress:
+async def load_progress(ledger: Ledger, run_id: RunId) -> RunProgress:
     progress = RunProgress()
     while rows := await ledger.events(run_id, progress.sequence, PAGE_ROWS):
         for row in rows:

@@ -2,6 +2,8 @@
 
 import logging
 
+from parlour.core.model.ids import RunId
+
 logger = logging.getLogger(__name__)
 
 WARNINGS_PER_RUN = 20
@@ -13,7 +15,7 @@ class RunWarnings:
     freed as soon as it is over.
     """
 
-    def __init__(self, kind: str, run_id: str) -> None:
+    def __init__(self, kind: str, run_id: RunId) -> None:
         self._kind = kind
         self._run_id = run_id
         self._count = 0

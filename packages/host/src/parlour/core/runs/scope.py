@@ -12,21 +12,21 @@ from .session import RunSession
 Given = TypeVar("Given")
 
 
-async def await_in_run(session: RunSession | None, asked: Coroutine[Any, Any, Given]) -> Given:
+async def await_in_run(session: RunSession | None, work: Coroutine[Any, Any, Given]) -> Given:
     """Awaits the work and cancels it when the run ends. Outside a run there is no such limit."""
     if session is None:
-        return await asked
-    asking, over = asyncio.ensure_future(asked), asyncio.ensure_future(session.ended.wait())
+        return await work
+    task, end_task = asyncio.ensure_future(work), asyncio.ensure_future(session.ended.wait())
     try:
-        await asyncio.wait({asking, over}, return_when=asyncio.FIRST_COMPLETED)
-        if asking.done():
-            return asking.result()
+        await asyncio.wait({task, end_task}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
         raise _run_over_error(session)
     finally:
-        over.cancel()
-        if not asking.done():
-            asking.cancel()
-            await asyncio.wait({asking})
+        end_task.cancel()
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
 
 
 async def stream_in_run(session: RunSession | None, stream: AsyncGenerator[Given, None]) -> AsyncGenerator[Given, None]:

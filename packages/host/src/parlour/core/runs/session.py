@@ -10,6 +10,7 @@ from parlour.core.access.rate_limit import PacedBucket, TokenBucket
 from parlour.core.journal import Insert, Statement
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import NO_RUN, ConversationId, PluginId, RunId
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.store.inbox import AttemptCounts
 from parlour.core.store.ledger import RunStatus
@@ -41,8 +42,8 @@ class QueuedEvent:
     """Number of its transcript item; zero until it has one."""
     tries: AttemptCounts = AttemptCounts()
     claimed_at: int = 0
-    parent_run_id: str = ""
-    run_id: str = ""
+    parent_run_id: RunId = NO_RUN
+    run_id: RunId = NO_RUN
     """Id of a run that was created for the event and has not started; the first attempt uses it."""
     queued_remotely: bool = False
     """True if that run was queued for remote workers before this Host was started."""
@@ -54,7 +55,7 @@ class QueuedEvent:
         return self.event.seq
 
     @property
-    def lane(self) -> str:
+    def lane(self) -> ConversationId:
         return self.event.conversation_id
 
 
@@ -94,7 +95,7 @@ class RemoteExecution(Protocol):
     """The execution of a run by a remote worker, which continues when this process ends."""
 
     @property
-    def holder(self) -> str:
+    def holder(self) -> PluginId:
         """Plugin whose worker executes the run; empty while none does."""
         ...
 
@@ -124,7 +125,7 @@ class RemoteExecution(Protocol):
 class RunIdentity:
     """The fixed part of a run: its event, its agent, its grant, and the abilities of its runner."""
 
-    run_id: str
+    run_id: RunId
     entry: QueuedEvent
     binding: Binding
     grant: Grant
@@ -175,7 +176,7 @@ class RunSession:
         self._sequence = 0
 
     @property
-    def run_id(self) -> str:
+    def run_id(self) -> RunId:
         return self.identity.run_id
 
     @property
@@ -203,7 +204,7 @@ class RunSession:
         return self.identity.caches_calls
 
     @property
-    def executor(self) -> str:
+    def executor(self) -> PluginId:
         """Plugin whose calls belong to the run; empty while none executes it."""
         return self.grant.plugin_id if self.remote is None else self.remote.holder
 
@@ -233,13 +234,13 @@ class RunSession:
         self._sequence = max(self._sequence, sequence)
 
     def drain_audit_rows(self) -> list[Insert]:
-        taken, self.audit_rows = self.audit_rows, []
-        return taken
+        rows, self.audit_rows = self.audit_rows, []
+        return rows
 
-    def stop(self, ending: RunTermination) -> None:
+    def stop(self, termination: RunTermination) -> None:
         """Ends the run now, regardless of its runner."""
         if self.stopping is None:
-            self.stopping = ending
+            self.stopping = termination
             if self.stream is not None:
                 self.stream.abort(RunStopped())
 

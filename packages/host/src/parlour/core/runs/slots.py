@@ -18,17 +18,17 @@ class RunSlotPool:
 
     def __init__(self, total: int, per_person: int) -> None:
         self._total = total
-        self._free = total
+        self._free_slots = total
         self._per_person = per_person
-        self._persons: Counter[str] = Counter()
-        self._waiting: deque[tuple[str, asyncio.Future[None]]] = deque()
+        self._active_by_person: Counter[str] = Counter()
+        self._waiters: deque[tuple[str, asyncio.Future[None]]] = deque()
 
     async def acquire(self, person: str) -> None:
         """Waits for a slot. An empty person (an API key) has no limit of its own."""
         if self.try_acquire(person):
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((person, future))
+        self._waiters.append((person, future))
         self._hand_out()
         try:
             await future
@@ -39,31 +39,31 @@ class RunSlotPool:
 
     def try_acquire(self, person: str) -> bool:
         """Acquires a slot if one is free; never waits."""
-        if self._waiting or not self._admits(person):
+        if self._waiters or not self._admits(person):
             return False
         self._admit(person)
         return True
 
     def resize(self, total: int, per_person: int) -> None:
         """Changes the limits. Active runs are not affected: a lower limit is reached as they end."""
-        self._free += total - self._total
+        self._free_slots += total - self._total
         self._total, self._per_person = total, per_person
         self._hand_out()
 
     def release(self, person: str) -> None:
-        self._free += 1
+        self._free_slots += 1
         if person:
-            self._persons[person] -= 1
-            if not self._persons[person]:
-                del self._persons[person]
+            self._active_by_person[person] -= 1
+            if not self._active_by_person[person]:
+                del self._active_by_person[person]
         self._hand_out()
 
     @asynccontextmanager
-    async def yield_slot(self, person: str, held: bool) -> AsyncIterator[None]:
+    async def yield_slot(self, person: str, holds_slot: bool) -> AsyncIterator[None]:
         """Releases the slot while a run waits for a person, so that others can run; does nothing if the run has
         none.
         """
-        if not held:
+        if not holds_slot:
             yield
             return
         self.release(person)
@@ -73,23 +73,23 @@ class RunSlotPool:
             await self.acquire(person)
 
     def _admits(self, person: str) -> bool:
-        return self._free > 0 and (not person or self._persons[person] < self._per_person)
+        return self._free_slots > 0 and (not person or self._active_by_person[person] < self._per_person)
 
     def _admit(self, person: str) -> None:
-        self._free -= 1
+        self._free_slots -= 1
         if person:
-            self._persons[person] += 1
+            self._active_by_person[person] += 1
 
     def _hand_out(self) -> None:
         """Gives free slots to waiting runs in order. A person who is at the limit does not block those behind."""
-        kept: deque[tuple[str, asyncio.Future[None]]] = deque()
-        while self._waiting and self._free > 0:
-            person, future = self._waiting.popleft()
+        not_admitted: deque[tuple[str, asyncio.Future[None]]] = deque()
+        while self._waiters and self._free_slots > 0:
+            person, future = self._waiters.popleft()
             if future.done():
                 continue
             if self._admits(person):
                 self._admit(person)
                 future.set_result(None)
             else:
-                kept.append((person, future))
-        self._waiting.extendleft(reversed(kept))
+                not_admitted.append((person, future))
+        self._waiters.extendleft(reversed(not_admitted))

@@ -3,10 +3,13 @@
 from contextlib import suppress
 
 from parlour.core.access.grants import Grant
+from parlour.core.cluster.ownership import Ownership
+from parlour.core.cluster.parts import part_of
 from parlour.core.encoding import dumps
 from parlour.core.journal import Journal, Ref, Statement, UnitBuilder, resolve_ref
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import RunId, TranscriptId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.store import inbox, ledger, transcript
@@ -22,9 +25,16 @@ class RunStarter:
     """Creates sessions and writes the start of runs."""
 
     def __init__(
-        self, journal: Journal, grants: RunGrants, contexts: RunContextBuilder, ids: Ids, clock: Clock
+        self,
+        journal: Journal,
+        ownership: Ownership,
+        grants: RunGrants,
+        contexts: RunContextBuilder,
+        ids: Ids,
+        clock: Clock,
     ) -> None:
         self._journal = journal
+        self._ownership = ownership
         self._grants = grants
         self._contexts = contexts
         self._ids = ids
@@ -34,7 +44,7 @@ class RunStarter:
         """Creates the session of a run with its grant."""
         grant = await self._grants.for_turn(entry, target)
         identity = RunIdentity(
-            entry.run_id or self._ids.new(),
+            entry.run_id or RunId(self._ids.new()),
             entry,
             target.binding,
             grant,
@@ -49,50 +59,61 @@ class RunStarter:
         await self.create(session, descriptor, "running")
         return await self._contexts.build(session, descriptor, state)
 
-    async def prepare(self, opened: StartedRun) -> None:
+    async def prepare(self, started_run: StartedRun) -> None:
         """Prepares the request as far as possible during the commit, while nothing may leave the Host.
 
         The start is already being written, so a failure is ignored here; the step is repeated when the run is executed
         and its failure is reported then.
         """
-        session, descriptor = opened.session, opened.descriptor
+        session, descriptor = started_run.session, started_run.descriptor
         with suppress(Exception):
-            opened.state = await self._contexts.state_snapshot(session)
+            started_run.state = await self._contexts.state_snapshot(session)
             if self._contexts.can_build_early(session, descriptor):
-                opened.request = await self._contexts.build(session, descriptor, opened.state)
+                started_run.request = await self._contexts.build(session, descriptor, started_run.state)
 
-    async def prepared_request(self, opened: StartedRun) -> dict[str, object]:
+    async def prepared_request(self, started_run: StartedRun) -> dict[str, object]:
         """Returns the request for the runner of a run that was started with its event."""
-        if opened.request is not None:
-            return opened.request
-        return await self._contexts.build(opened.session, opened.descriptor, opened.state)
+        if started_run.request is not None:
+            return started_run.request
+        return await self._contexts.build(started_run.session, started_run.descriptor, started_run.state)
 
     async def create(
-        self, session: RunSession, descriptor: RunnerDescriptor, status: RunStatus, *beside: Statement
+        self, session: RunSession, descriptor: RunnerDescriptor, status: RunStatus, *extra_statements: Statement
     ) -> None:
         """Commits the start of a run as one unit: the attempt, the ledger row and the user's transcript item."""
         entry, now = session.entry, self._start_deadline(session)
         draft = UnitBuilder("run.open" if status == "running" else "run.queue")
-        numbered: int | Ref = entry.transcript_seq or transcript.add_user_item(draft, self._ids.new(), entry.event, now)
-        draft.add(inbox.mark_running(entry.seq, session.run_id, numbered, in_flight=status == "running"))
+        transcript_seq: int | Ref = entry.transcript_seq or transcript.add_user_item(
+            draft, TranscriptId(self._ids.new()), entry.event, now
+        )
+        draft.add(inbox.mark_running(entry.seq, session.run_id, transcript_seq, in_flight=status == "running"))
         if entry.run_id:
             draft.add(ledger.transition(entry.run_id, "created", status, now, deadline_at=session.deadline_at))
         else:
             draft.add(ledger.insert_run(self._row(session, descriptor, status, now)))
-        draft.add(*beside)
+        draft.add(*extra_statements, *self._guards(entry.event))
         receipt = await self._journal.commit(draft.build())
         entry.attempts += 1
-        entry.transcript_seq = resolve_ref(receipt, numbered)
+        entry.transcript_seq = resolve_ref(receipt, transcript_seq)
 
     def create_in(self, draft: UnitBuilder, session: RunSession, descriptor: RunnerDescriptor, event_seq: Ref) -> Ref:
         """Adds the start of a run to the unit that records its event. Returns a reference to the number of the
         transcript item.
         """
         event, now = session.event, self._start_deadline(session)
-        numbered = transcript.add_user_item(draft, self._ids.new(), event, now, event_seq)
-        draft.add(inbox.insert_running(event_seq, event.conversation_id, session.run_id, numbered))
+        transcript_seq = transcript.add_user_item(draft, TranscriptId(self._ids.new()), event, now, event_seq)
+        draft.add(
+            inbox.insert_running(
+                event_seq, event.conversation_id, event.envelope.bot_id, session.run_id, transcript_seq
+            )
+        )
         draft.add(ledger.insert_run(self._row(session, descriptor, "running", now, event_seq)))
-        return numbered
+        draft.add(*self._guards(event))
+        return transcript_seq
+
+    def _guards(self, event: RecordedEvent) -> tuple[Statement, ...]:
+        """Returns the guards that keep a run from starting here after its conversation moved to another Host."""
+        return self._ownership.guards(part_of(event.envelope.bot_id, event.conversation_id))
 
     def _start_deadline(self, session: RunSession) -> int:
         """Sets the deadline, counted from now, and returns the current time."""
@@ -123,13 +144,13 @@ class RunStarter:
 
 
 def run_row(
-    run_id: str,
+    run_id: RunId,
     event: RecordedEvent,
     target: RunTarget,
     grant: Grant,
     *,
     attempt: int,
-    parent_run_id: str,
+    parent_run_id: RunId,
     deadline_at: int,
     now: int,
     status: RunStatus,
@@ -163,6 +184,6 @@ def run_row(
 
 
 def _metadata(event: RecordedEvent, binding: Binding) -> dict[str, object]:
-    commission = event.envelope.run_request
-    created_by = {"created_by": commission.plugin_id} if commission is not None else {}
+    run_request = event.envelope.run_request
+    created_by = {"created_by": run_request.plugin_id} if run_request is not None else {}
     return {"route": binding.reason, **created_by}

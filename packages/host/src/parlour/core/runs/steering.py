@@ -4,6 +4,7 @@ from typing import Any
 
 from parlour.core.journal import GuardFailed, Journal, Ref, UnitBuilder, resolve_ref
 from parlour.core.model.agent import Binding
+from parlour.core.model.ids import TranscriptId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.routing.decisions import ToAgent
 from parlour.core.routing.router import Router
@@ -38,11 +39,11 @@ class SteeringQueue:
             now = self._clock.now()
             draft = UnitBuilder("steering.claim")
             draft.add(ledger.update_progress(session.run_id, now))
-            numbered: int | Ref = entry.transcript_seq or transcript.add_user_item(
-                draft, self._ids.new(), entry.event, now
+            transcript_seq: int | Ref = entry.transcript_seq or transcript.add_user_item(
+                draft, TranscriptId(self._ids.new()), entry.event, now
             )
-            draft.add(inbox.claim(entry.seq, session.run_id, numbered))
-            fact = {
+            draft.add(inbox.claim(entry.seq, session.run_id, transcript_seq))
+            data = {
                 "source_event_id": entry.event.envelope.event_id,
                 "claimed_by_run_id": session.run_id,
                 "claimed_runner_id": session.grant.runner_id,
@@ -50,14 +51,14 @@ class SteeringQueue:
             }
             draft.add(
                 ledger.append_event(
-                    session.run_id, session.next_sequence(), "steering.queued", fact, now, source="host"
+                    session.run_id, session.next_sequence(), "steering.queued", data, now, source="host"
                 )
             )
             try:
                 receipt = await self._journal.commit(draft.build())
             except GuardFailed:
                 return False
-            entry.transcript_seq, entry.claimed_at = resolve_ref(receipt, numbered), now
+            entry.transcript_seq, entry.claimed_at = resolve_ref(receipt, transcript_seq), now
             session.claimed.append(entry)
             return True
 
@@ -66,34 +67,34 @@ class SteeringQueue:
         async with session.commit_lock:
             if session.is_over():
                 return []
-            taken = list(session.claimed)[:limit]
-            if not taken:
+            entries = list(session.claimed)[:limit]
+            if not entries:
                 return []
             now = self._clock.now()
             draft = UnitBuilder("steering.pull")
             draft.add(ledger.update_progress(session.run_id, now))
-            for entry in taken:
+            for entry in entries:
                 draft.add(inbox.inject(entry.seq, session.run_id))
-                fact = {"source_event_id": entry.event.envelope.event_id}
+                data = {"source_event_id": entry.event.envelope.event_id}
                 draft.add(
                     ledger.append_event(
-                        session.run_id, session.next_sequence(), "steering.injected", fact, now, source="host"
+                        session.run_id, session.next_sequence(), "steering.injected", data, now, source="host"
                     )
                 )
             await self._journal.commit(draft.build())
-            for entry in taken:
+            for entry in entries:
                 session.claimed.popleft()
                 session.injected.append(entry)
-            return [_item(session, entry) for entry in taken]
+            return [_item(session, entry) for entry in entries]
 
     def _may_join(self, session: RunSession, entry: QueuedEvent) -> bool:
         """Returns whether the message has the same actor and agent as the run, so that permissions never widen."""
         if not session.identity.steerable or entry.run_id:
             return False
-        mine, theirs = session.event.envelope, entry.event.envelope
-        if (mine.actor.type, mine.actor.id) != (theirs.actor.type, theirs.actor.id):
+        run_envelope, message_envelope = session.event.envelope, entry.event.envelope
+        if (run_envelope.actor.type, run_envelope.actor.id) != (message_envelope.actor.type, message_envelope.actor.id):
             return False
-        match self._router.decide(theirs):
+        match self._router.decide(message_envelope):
             case ToAgent(Binding(agent=agent)):
                 return agent.agent_id == session.binding.agent.agent_id
             case _:

@@ -6,18 +6,18 @@ from typing import Any
 from parlour.core.store.event_attachments import MEDIA_TYPES
 
 
-def to_text_only(said: Mapping[str, Any]) -> Mapping[str, Any]:
+def to_text_only(input_data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns the input with notes instead of media, or the input itself if it has none. References stay in the
     attachments.
     """
-    contents = said.get("contents") or ()
+    contents = input_data.get("contents") or ()
     if not any(_has_media(element) for element in contents):
-        return said
-    told = [_to_text(element) for element in contents]
-    text = said.get("text")
+        return input_data
+    text_contents = [_to_text(element) for element in contents]
+    text = input_data.get("text")
     if text is None:  # a runner that reads only this field must not find an empty message
-        text = "\n".join(element["text"] for element in told if element.get("type") == "text")
-    return {**said, "text": text, "contents": told}
+        text = "\n".join(element["text"] for element in text_contents if element.get("type") == "text")
+    return {**input_data, "text": text, "contents": text_contents}
 
 
 def _has_media(element: Mapping[str, Any]) -> bool:
@@ -39,10 +39,10 @@ def media_note(element: Mapping[str, Any]) -> str:
     known.
     """
     size = element.get("size_bytes")
-    facts = (
+    details = (
         element.get("name"),
         element.get("mime_type"),
         None if size is None else f"{size} bytes",
         f"artifact {element['artifact_id']}" if "artifact_id" in element else element.get("url"),
     )
-    return f"[{element['type']}: {', '.join(str(fact) for fact in facts if fact)}]"
+    return f"[{element['type']}: {', '.join(str(detail) for detail in details if detail)}]"

@@ -42,15 +42,15 @@ class ToolOutputLimiter:
             return outcome
         text = plain_text(outcome.content)
         content = [TextElement(text=text.encode(errors="replace")[:PREVIEW_BYTES].decode(errors="ignore"))]
-        cut = outcome.model_copy(update={"content": content, "truncated": True})
+        truncated = outcome.model_copy(update={"content": content, "truncated": True})
         if session is None:
-            return cut
-        ref = await self._kept(session, tool_name, outcome)
-        return cut.model_copy(update={"artifact_refs": [*outcome.artifact_refs, ref]})
+            return truncated
+        ref = await self._store_output(session, tool_name, outcome)
+        return truncated.model_copy(update={"artifact_refs": [*outcome.artifact_refs, ref]})
 
-    async def _kept(self, session: RunSession, tool_name: str, outcome: ToolOutcome) -> ArtifactRef:
-        described = ArtifactInfo("tool_result", *_named(tool_name, outcome), source="tool")
-        return ArtifactRef.model_validate((await self._keep(session, _whole(outcome), described)).to_ref())
+    async def _store_output(self, session: RunSession, tool_name: str, outcome: ToolOutcome) -> ArtifactRef:
+        info = ArtifactInfo("tool_result", *_file_name_and_type(tool_name, outcome), source="tool")
+        return ArtifactRef.model_validate((await self._store(session, _encode_output(outcome), info)).to_ref())
 
     async def _externalize(self, session: RunSession | None, element: ContentElement) -> ContentElement:
         """Replaces a large file by a reference if there is a run that can own it."""
@@ -59,8 +59,8 @@ class ToolOutputLimiter:
         content = _decoded(element.content_base64 or "")
         if content is None or session is None:
             return TextElement(text=f"[a file of type {element.type} was left out]")
-        described = ArtifactInfo(element.type, element.name or "", element.mime_type or "", source="tool")
-        artifact = await self._keep(session, content, described)
+        info = ArtifactInfo(element.type, element.name or "", element.mime_type or "", source="tool")
+        artifact = await self._store(session, content, info)
         return MediaElement(
             type=element.type,
             name=element.name,
@@ -69,10 +69,10 @@ class ToolOutputLimiter:
             artifact_id=artifact.artifact_id,
         )
 
-    async def _keep(self, session: RunSession, content: bytes, described: ArtifactInfo) -> Artifact:
-        artifact = await self._artifacts.store(content, described, owned_scope(session))
-        touch = ledger.update_progress(session.run_id, self._clock.now())
-        await self._journal.commit(Unit("tool.keep", (touch, artifact.insert())))
+    async def _store(self, session: RunSession, content: bytes, info: ArtifactInfo) -> Artifact:
+        artifact = await self._artifacts.store(content, info, owned_scope(session))
+        progress = ledger.update_progress(session.run_id, self._clock.now())
+        await self._journal.commit(Unit("tool.keep", (progress, artifact.insert())))
         return artifact
 
 
@@ -91,12 +91,12 @@ def _only_text(outcome: ToolOutcome) -> bool:
     return all(isinstance(element, TextElement) for element in outcome.content)
 
 
-def _named(tool_name: str, outcome: ToolOutcome) -> tuple[str, str]:
+def _file_name_and_type(tool_name: str, outcome: ToolOutcome) -> tuple[str, str]:
     if _only_text(outcome):
         return f"{tool_name}.txt", "text/plain"
     return f"{tool_name}.json", "application/json"
 
 
-def _whole(outcome: ToolOutcome) -> bytes:
+def _encode_output(outcome: ToolOutcome) -> bytes:
     """Returns a text as it is, and anything else as JSON of its elements."""
     return plain_text(outcome.content).encode(errors="replace") if _only_text(outcome) else to_json(outcome.content)

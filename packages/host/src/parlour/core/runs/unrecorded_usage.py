@@ -28,6 +28,7 @@ async def load_unrecorded_usage(ledger_of_runs: Ledger, run: Row, now: int) -> U
     first = await ledger_of_runs.last_sequence(run_id) + 1
     notes = meter.drain_events()
     rows = tuple(
-        ledger.append_event(run_id, first + at, type, told, now, source="host") for at, (type, told) in enumerate(notes)
+        ledger.append_event(run_id, first + index, type, data, now, source="host")
+        for index, (type, data) in enumerate(notes)
     )
     return UnrecordedUsage(meter.usage({}), rows, first + len(rows))

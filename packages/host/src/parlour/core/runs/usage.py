@@ -28,18 +28,18 @@ class RunMeter:
     """Counts the calls and usage of one run, and collects ledger events about them."""
 
     def __init__(self) -> None:
-        self._counted: Counter[str] = Counter()
-        self._notes: list[RunEventData] = []
-        self._noted = 0
-        self._calling: list[str] = []
+        self._counters: Counter[str] = Counter()
+        self._events: list[RunEventData] = []
+        self._recorded_count = 0
+        self._open_calls: list[str] = []
         """Models with a call in progress."""
         self.model_failure = ""
         """Error code of the last model call; empty if that call was answered."""
 
     def start_call(self, kind: Kind, name: str) -> None:
-        self._counted[f"{kind}_calls"] += 1
+        self._counters[f"{kind}_calls"] += 1
         if kind == "model":
-            self._calling.append(name)
+            self._open_calls.append(name)
 
     def end_call(
         self,
@@ -52,58 +52,58 @@ class RunMeter:
     ) -> None:
         """Records the end of a call. `details` are written to the ledger as they are, such as when the call began."""
         if kind == "model":
-            if name not in self._calling:
+            if name not in self._open_calls:
                 return  # the run ended before, and has recorded this call
-            self._calling.remove(name)
+            self._open_calls.remove(name)
             self.model_failure = "" if outcome == "answered" else outcome
             if outcome == REFUSED_BY_BUDGET:
-                self._counted["model_calls"] -= 1  # the request was not sent to the model
-        told: dict[str, Any] = {"name": name, "outcome": outcome, "milliseconds": milliseconds, **details}
+                self._counters["model_calls"] -= 1  # the request was not sent to the model
+        data: dict[str, Any] = {"name": name, "outcome": outcome, "milliseconds": milliseconds, **details}
         if usage is not None:
-            told["usage"] = usage.model_dump(exclude_none=True)
-            self._counted.update(told["usage"])
-        unpriced = (
+            data["usage"] = usage.model_dump(exclude_none=True)
+            self._counters.update(data["usage"])
+        is_unpriced = (
             usage.cost_micros is None if usage is not None else kind == "model" and outcome in UNKNOWN_COST_OUTCOMES
         )
-        self._counted.update({"unpriced_calls": 1} if unpriced else {})
-        self.record_event(f"{kind}.called", told)
+        self._counters.update({"unpriced_calls": 1} if is_unpriced else {})
+        self.record_event(f"{kind}.called", data)
 
-    def record_event(self, type: str, told: dict[str, Any]) -> None:
-        if self._noted < MAX_RECORDED_EVENTS:
-            self._noted += 1
-            self._notes.append((type, told))
+    def record_event(self, type: str, data: dict[str, Any]) -> None:
+        if self._recorded_count < MAX_RECORDED_EVENTS:
+            self._recorded_count += 1
+            self._events.append((type, data))
 
     @property
     def has_events(self) -> bool:
-        return bool(self._notes)
+        return bool(self._events)
 
     def drain_events(self) -> list[RunEventData]:
         """Returns and clears the collected events, for the run's next unit."""
-        taken, self._notes = self._notes, []
-        return taken
+        events, self._events = self._events, []
+        return events
 
     def restore_events(self, notes: list[RunEventData]) -> None:
         """Puts back events that could not be written."""
-        self._notes[:0] = notes
+        self._events[:0] = notes
 
     def close_open_calls(self) -> None:
         """Records model calls in progress as cut off, because their usage will never be known."""
-        for name in self._calling:
-            self._counted["unpriced_calls"] += 1
+        for name in self._open_calls:
+            self._counters["unpriced_calls"] += 1
             self.record_event("model.called", {"name": name, "outcome": CUT_OFF_OUTCOME})
-        self._calling.clear()
+        self._open_calls.clear()
 
     def resume(self, usage: Mapping[str, Any]) -> None:
         """Continues from the usage that a previous process of the Host stored; its calls in progress are recorded as
         cut off.
         """
-        self._counted.update({name: used for name, used in usage.items() if isinstance(used, int)})
-        self._calling += usage.get(OPEN_CALLS_KEY, ())
+        self._counters.update({name: amount for name, amount in usage.items() if isinstance(amount, int)})
+        self._open_calls += usage.get(OPEN_CALLS_KEY, ())
         self.close_open_calls()
 
-    def usage(self, said: Mapping[str, Any]) -> dict[str, Any]:
+    def usage(self, reported: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the usage of the whole run. A runner may report usage from elsewhere too, so the greater number
         counts.
         """
-        counted = {name: max(used, said.get(name, 0)) for name, used in self._counted.items()}
-        return {**said, **counted, **({OPEN_CALLS_KEY: list(self._calling)} if self._calling else {})}
+        totals = {name: max(amount, reported.get(name, 0)) for name, amount in self._counters.items()}
+        return {**reported, **totals, **({OPEN_CALLS_KEY: list(self._open_calls)} if self._open_calls else {})}

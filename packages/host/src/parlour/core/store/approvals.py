@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Insert, Journal, Row, Select, Update, at_least, where
+from parlour.core.model.ids import NO_OUTBOX, AgentId, ApprovalId, ConversationId, OutboxId, RunId
 from parlour_sdk.values import dataclass
 
 from .tables import APPROVALS
@@ -17,7 +18,7 @@ ApprovalStatus = Literal["pending", "approved", "denied", "expired"]
 class Approval:
     """An action that waits, or waited, for the decision of a person."""
 
-    approval_id: str
+    approval_id: ApprovalId
     keyword: str
     """Text by which a user refers to this approval in a chat command."""
     status: ApprovalStatus
@@ -25,10 +26,10 @@ class Approval:
     call: dict[str, Any]
     """The exact call that is executed after approval."""
     words: str
-    agent_id: str
-    run_id: str
+    agent_id: AgentId
+    run_id: RunId
     event_seq: int
-    conversation_id: str
+    conversation_id: ConversationId
     """Conversation of the run's event."""
     chat: dict[str, Any]
     """Location of the prompt: surface, bot_id, chat and principal, the address if it is not the event's own chat, and
@@ -41,14 +42,14 @@ class Approval:
     decided_at: int = 0
     decided_by: str = ""
     reason: str = ""
-    outbox_id: str = ""
+    outbox_id: OutboxId = NO_OUTBOX
     """Outbox row that executes the action."""
     outcome: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def prompt_outbox_id(self) -> str:
+    def prompt_outbox_id(self) -> OutboxId:
         """Outbox id of the prompt."""
-        return str(self.chat.get("asked_by", ""))
+        return OutboxId(str(self.chat.get("asked_by", "")))
 
     @property
     def frame(self) -> dict[str, Any]:
@@ -113,7 +114,7 @@ def record_decision(approval: Approval) -> Update:
     return Update(APPROVALS, values, guard)
 
 
-def record_outcome(approval_id: str, outcome: dict[str, Any]) -> Update:
+def record_outcome(approval_id: ApprovalId, outcome: dict[str, Any]) -> Update:
     """Records the outcome of the executed action."""
     return Update(APPROVALS, {"outcome": dumps(outcome)}, where(approval_id=approval_id), expect=ANY)
 
@@ -133,7 +134,7 @@ class ApprovalStore:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def get(self, approval_id: str) -> Approval | None:
+    async def get(self, approval_id: ApprovalId) -> Approval | None:
         rows = await self._journal.read(Select(APPROVALS, where(approval_id=approval_id), limit=1))
         return from_row(rows[0]) if rows else None
 

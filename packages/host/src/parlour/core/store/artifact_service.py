@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from parlour.core.journal import Journal, Select, Unit, one_of, where
+from parlour.core.model.ids import ArtifactId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import ProviderFailed
 from parlour_sdk.values import dataclass
@@ -71,7 +72,7 @@ class ArtifactService:
         self._clock = clock
         self._limit = sizes.artifact_bytes
         self._quota = Quota(sizes.quota_bytes, journal)
-        self._failed_links: dict[str, tuple[int, ProviderFailed]] = {}
+        self._failed_links: dict[ArtifactId, tuple[int, ProviderFailed]] = {}
 
     async def start_upload(self) -> ArtifactWriter:
         """Starts an upload. The caller writes the content, then calls `finish_upload`."""
@@ -80,9 +81,9 @@ class ArtifactService:
 
     async def finish_upload(
         self,
-        incoming: ArtifactWriter,
+        upload: ArtifactWriter,
         description: ArtifactInfo,
-        place: ArtifactScope,
+        scope: ArtifactScope,
         owner: str = "",
         sha256: str = "",
     ) -> Artifact:
@@ -90,37 +91,43 @@ class ArtifactService:
 
         A given `sha256` must be the digest of the content.
         """
-        stored = await incoming.finish()
+        stored = await upload.finish()
         if sha256 and sha256.lower() != stored.sha256:
-            incoming.abort()
+            upload.abort()
             raise ProviderFailed("invalid_argument", "sha256 is not the digest of what was sent; send it again")
-        described = _with_detected_type(description, incoming.head)
+        info = _with_detected_type(description, upload.head)
         return Artifact(
-            self._ids.new(), described, place, self._clock.now(), stored.sha256, stored.size_bytes, reference=owner
+            ArtifactId(self._ids.new()),
+            info,
+            scope,
+            self._clock.now(),
+            stored.sha256,
+            stored.size_bytes,
+            reference=owner,
         )
 
-    async def store(self, content: bytes, description: ArtifactInfo, place: ArtifactScope) -> Artifact:
+    async def store(self, content: bytes, description: ArtifactInfo, scope: ArtifactScope) -> Artifact:
         """Stores content that is in memory. The caller commits the row."""
-        incoming = await self.start_upload()
-        await incoming.write(content)
-        return await self.finish_upload(incoming, description, place)
+        upload = await self.start_upload()
+        await upload.write(content)
+        return await self.finish_upload(upload, description, scope)
 
-    def create_link(self, url: str, description: ArtifactInfo, place: ArtifactScope) -> Artifact:
+    def create_link(self, url: str, description: ArtifactInfo, scope: ArtifactScope) -> Artifact:
         """Creates an artifact that is downloaded when it is first read. The caller commits the row."""
-        described = replace(description, name=safe_file_name(description.name))
-        return Artifact(self._ids.new(), described, place, self._clock.now(), location="url", reference=url)
+        info = replace(description, name=safe_file_name(description.name))
+        return Artifact(ArtifactId(self._ids.new()), info, scope, self._clock.now(), location="url", reference=url)
 
-    async def get(self, artifact_id: str) -> Artifact | None:
+    async def get(self, artifact_id: ArtifactId) -> Artifact | None:
         """Returns an artifact that has not expired."""
         rows = await self._journal.read(Select(ARTIFACTS, where(artifact_id=artifact_id), limit=1, point_read=True))
         if not rows or 0 < rows[0]["expires_at"] <= self._clock.now():
             return None
         return from_row(rows[0])
 
-    async def get_visible(self, artifact_id: str, place: ArtifactScope) -> Artifact:
+    async def get_visible(self, artifact_id: ArtifactId, scope: ArtifactScope) -> Artifact:
         """Returns an artifact that a run in this scope may see; any other one is reported as not found."""
         artifact = await self.get(artifact_id)
-        if artifact is None or not place.can_see(artifact.scope):
+        if artifact is None or not scope.can_see(artifact.scope):
             raise ProviderFailed("not_found", f"there is no artifact '{artifact_id[:64]}'")
         return artifact
 
@@ -130,25 +137,25 @@ class ArtifactService:
             artifact = await self._fetch_unless_failed(artifact)
         size = await self._objects.size(artifact.sha256)
         if size != artifact.size_bytes:
-            found = "missing" if size is None else f"damaged: {size} of {artifact.size_bytes} bytes are there"
-            logger.error("object %s of artifact %s is %s", artifact.sha256, artifact.artifact_id, found)
-            raise ProviderFailed("runtime_error", f"the content of artifact '{artifact.artifact_id}' is {found}")
+            problem = "missing" if size is None else f"damaged: {size} of {artifact.size_bytes} bytes are there"
+            logger.error("object %s of artifact %s is %s", artifact.sha256, artifact.artifact_id, problem)
+            raise ProviderFailed("runtime_error", f"the content of artifact '{artifact.artifact_id}' is {problem}")
         return artifact
 
     async def stream(self, artifact: Artifact, offset: int, length: int) -> AsyncIterator[bytes]:
         """Streams a range of an artifact that was passed to `ensure_local`."""
         try:
-            async for piece in self._objects.stream(artifact.sha256, offset, length):
-                yield piece
+            async for chunk in self._objects.stream(artifact.sha256, offset, length):
+                yield chunk
         except ObjectMissing as missing:
-            sentence = f"the content of artifact '{artifact.artifact_id}' is missing"
-            raise ProviderFailed("runtime_error", sentence) from missing
+            message = f"the content of artifact '{artifact.artifact_id}' is missing"
+            raise ProviderFailed("runtime_error", message) from missing
 
     async def read(self, artifact: Artifact, offset: int, length: int) -> bytes:
         """Reads a range of an artifact that was passed to `ensure_local`."""
         if length > MAX_READ_BYTES:
             raise ProviderFailed("payload_too_large", f"read at most {MAX_READ_BYTES} bytes at once")
-        return b"".join([piece async for piece in self.stream(artifact, offset, length)])
+        return b"".join([chunk async for chunk in self.stream(artifact, offset, length)])
 
     async def remove(self, artifact: Artifact) -> None:
         """Deletes an artifact. Raises GuardFailed.
@@ -160,28 +167,28 @@ class ArtifactService:
 
     async def collect_orphans(self, grace: int = GRACE_MILLISECONDS) -> list[ObjectInfo]:
         """Deletes objects that no artifact refers to and that are older than the grace period; returns them."""
-        before = self._clock.now() - grace
+        cutoff = self._clock.now() - grace
         collected: list[ObjectInfo] = []
         batch: list[ObjectInfo] = []
-        async for kept in self._objects.all():
-            if kept.written_at < before:
-                batch.append(ObjectInfo(kept.sha256, kept.size_bytes))
+        async for stored_object in self._objects.all():
+            if stored_object.written_at < cutoff:
+                batch.append(ObjectInfo(stored_object.sha256, stored_object.size_bytes))
             if len(batch) == LOOKUP_BATCH_OBJECTS:
-                collected += await self._collect(batch, before)
+                collected += await self._collect(batch, cutoff)
                 batch = []
-        collected += await self._collect(batch, before)
+        collected += await self._collect(batch, cutoff)
         await self._quota.recount()
         return collected
 
-    async def _collect(self, batch: list[ObjectInfo], before: int) -> list[ObjectInfo]:
+    async def _collect(self, batch: list[ObjectInfo], cutoff: int) -> list[ObjectInfo]:
         if not batch:
             return []
         digests = one_of(*(each.sha256 for each in batch))
-        named = {
+        referenced = {
             row["sha256"] for row in await self._journal.read(Select(ARTIFACTS, where(sha256=digests), ("sha256",)))
         }
-        orphans = [each for each in batch if each.sha256 not in named]
-        return [each for each in orphans if await self._objects.delete(each.sha256, before)]
+        orphans = [each for each in batch if each.sha256 not in referenced]
+        return [each for each in orphans if await self._objects.delete(each.sha256, cutoff)]
 
     async def _fetch_unless_failed(self, artifact: Artifact) -> Artifact:
         """Downloads a link, or raises its last failure again if that was recent."""
@@ -190,35 +197,35 @@ class ArtifactService:
             raise failure
         try:
             return await self._fetch(artifact)
-        except ProviderFailed as failed:
+        except ProviderFailed as new_failure:
             if len(self._failed_links) >= MAX_FAILED_LINKS:
                 self._failed_links.pop(next(iter(self._failed_links)))
-            self._failed_links[artifact.artifact_id] = self._clock.now() + FAILED_LINK_RETRY_MILLISECONDS, failed
+            self._failed_links[artifact.artifact_id] = self._clock.now() + FAILED_LINK_RETRY_MILLISECONDS, new_failure
             raise
 
     async def _fetch(self, artifact: Artifact) -> Artifact:
-        incoming = await self.start_upload()
+        upload = await self.start_upload()
         try:
             async for block in self._fetcher.fetch(artifact.location, artifact.reference):
-                await incoming.write(block)
+                await upload.write(block)
         except BaseException:
-            incoming.abort()
+            upload.abort()
             raise
-        made = await self.finish_upload(incoming, artifact.info, artifact.scope)
-        here = replace(
+        uploaded = await self.finish_upload(upload, artifact.info, artifact.scope)
+        local = replace(
             artifact,
-            info=made.info,
-            sha256=made.sha256,
-            size_bytes=made.size_bytes,
+            info=uploaded.info,
+            sha256=uploaded.sha256,
+            size_bytes=uploaded.size_bytes,
             location="object",
         )
-        await self._journal.commit(Unit("artifact.fetch", (artifacts.mark_fetched(here),)))
-        return here
+        await self._journal.commit(Unit("artifact.fetch", (artifacts.mark_fetched(local),)))
+        return local
 
 
-def _with_detected_type(said: ArtifactInfo, head: bytes) -> ArtifactInfo:
+def _with_detected_type(info: ArtifactInfo, head: bytes) -> ArtifactInfo:
     """Corrects the declared media type by the content, and notes a wrong declaration in the metadata."""
-    found = detect_media_type(head, said.mime_type)
-    declared = said.mime_type.partition(";")[0].strip().lower()
-    noted = {"declared_mime_type": said.mime_type[:100]} if declared and declared != found else {}
-    return replace(said, name=safe_file_name(said.name), mime_type=found, metadata={**said.metadata, **noted})
+    detected = detect_media_type(head, info.mime_type)
+    declared = info.mime_type.partition(";")[0].strip().lower()
+    note = {"declared_mime_type": info.mime_type[:100]} if declared and declared != detected else {}
+    return replace(info, name=safe_file_name(info.name), mime_type=detected, metadata={**info.metadata, **note})

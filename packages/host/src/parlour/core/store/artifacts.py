@@ -8,6 +8,19 @@ from typing import Any, Final, Literal
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Delete, Insert, Row, Update, where
+from parlour.core.model.ids import (
+    NO_BINDING,
+    NO_BOT,
+    NO_CONVERSATION,
+    NO_RUN,
+    NO_RUNNER,
+    ArtifactId,
+    BindingId,
+    BotId,
+    ConversationId,
+    RunId,
+    RunnerId,
+)
 from parlour_sdk.values import dataclass
 
 from .tables import ARTIFACTS
@@ -23,12 +36,12 @@ class ArtifactScope:
     """Scope of an artifact: a conversation, a run, or a binding if it has neither."""
 
     workspace_id: str = "default"
-    bot_id: str = ""
-    conversation_id: str = ""
+    bot_id: BotId = NO_BOT
+    conversation_id: ConversationId = NO_CONVERSATION
     thread_id: str = ""
-    run_id: str = ""
-    runner_id: str = ""
-    binding_id: str = ""
+    run_id: RunId = NO_RUN
+    runner_id: RunnerId = NO_RUNNER
+    binding_id: BindingId = NO_BINDING
 
     def can_see(self, other: "ArtifactScope") -> bool:
         """Returns whether a run in this scope may see artifacts of the other scope."""
@@ -57,7 +70,7 @@ class ArtifactInfo:
 class Artifact:
     """A stored file, or a link to one."""
 
-    artifact_id: str
+    artifact_id: ArtifactId
     info: ArtifactInfo
     """Description with the media type that was detected from the content."""
     scope: ArtifactScope
@@ -69,61 +82,61 @@ class Artifact:
     """Owner of an upload, or address of a link. It is never shown."""
 
     def insert(self) -> Insert:
-        described = self.info
+        info = self.info
         return Insert(
             ARTIFACTS,
             {
                 "artifact_id": self.artifact_id,
-                "artifact_type": described.artifact_type,
-                "mime_type": described.mime_type,
-                "name": described.name,
+                "artifact_type": info.artifact_type,
+                "mime_type": info.mime_type,
+                "name": info.name,
                 "sha256": self.sha256,
-                "source": described.source,
+                "source": info.source,
                 **{name: getattr(self.scope, name) for name in _SCOPE_COLUMNS},
                 "location": self.location,
                 "reference": self.reference,
                 "summary": "",
-                "metadata": dumps(described.metadata),
+                "metadata": dumps(info.metadata),
                 "size_bytes": self.size_bytes,
                 "created_at": self.created_at,
-                "expires_at": described.expires_at,
+                "expires_at": info.expires_at,
             },
         )
 
-    def in_conversation(self, conversation_id: str) -> "Artifact":
+    def in_conversation(self, conversation_id: ConversationId) -> "Artifact":
         return replace(self, scope=replace(self.scope, conversation_id=conversation_id))
 
     def to_ref(self) -> dict[str, Any]:
         """Returns the reference that messages and inputs contain; unknown fields are left out."""
-        described = self.info
-        told = {
+        info = self.info
+        fields = {
             "artifact_id": self.artifact_id,
-            "artifact_type": described.artifact_type,
-            "mime_type": described.mime_type,
-            "name": described.name,
+            "artifact_type": info.artifact_type,
+            "mime_type": info.mime_type,
+            "name": info.name,
             "size_bytes": self.size_bytes if self.location == "object" else None,
             "sha256": self.sha256,
-            "expires_at": described.expires_at,
+            "expires_at": info.expires_at,
         }
-        return {name: value for name, value in told.items() if value or (name == "size_bytes" and value is not None)}
+        return {name: value for name, value in fields.items() if value or (name == "size_bytes" and value is not None)}
 
     def to_metadata(self) -> dict[str, Any]:
         """Returns all metadata that may be shown, with null for unknown fields."""
-        described, place = self.info, self.scope
+        info, scope = self.info, self.scope
         return {
             "artifact_id": self.artifact_id,
-            "artifact_type": described.artifact_type,
-            "mime_type": described.mime_type or None,
-            "name": described.name or None,
+            "artifact_type": info.artifact_type,
+            "mime_type": info.mime_type or None,
+            "name": info.name or None,
             "size_bytes": self.size_bytes if self.location == "object" else None,
             "sha256": self.sha256 or None,
-            "source": described.source,
-            "conversation_id": place.conversation_id or None,
-            "run_id": place.run_id or None,
-            "runner_id": place.runner_id or None,
+            "source": info.source,
+            "conversation_id": scope.conversation_id or None,
+            "run_id": scope.run_id or None,
+            "runner_id": scope.runner_id or None,
             "created_at": self.created_at,
-            "expires_at": described.expires_at or None,
-            "metadata": described.metadata,
+            "expires_at": info.expires_at or None,
+            "metadata": info.metadata,
         }
 
 
@@ -148,12 +161,12 @@ def from_row(row: Row) -> Artifact:
     )
 
 
-def claim(artifact_id: str, place: ArtifactScope) -> Update:
+def claim(artifact_id: ArtifactId, scope: ArtifactScope) -> Update:
     """Assigns an upload to a conversation. Fails its guard if it already has one or does not exist."""
     values: dict[str, Any] = {
-        "bot_id": place.bot_id,
-        "conversation_id": place.conversation_id,
-        "thread_id": place.thread_id,
+        "bot_id": scope.bot_id,
+        "conversation_id": scope.conversation_id,
+        "thread_id": scope.thread_id,
         "expires_at": 0,
     }
     return Update(ARTIFACTS, values, where(artifact_id=artifact_id, source="upload", conversation_id=""))
@@ -171,11 +184,11 @@ def mark_fetched(artifact: Artifact) -> Update:
     return Update(ARTIFACTS, values, where(artifact_id=artifact.artifact_id), expect=ANY)
 
 
-def remove(artifact_id: str) -> Delete:
+def remove(artifact_id: ArtifactId) -> Delete:
     return Delete(ARTIFACTS, where(artifact_id=artifact_id))
 
 
-def remove_for_conversation(conversation_id: str) -> Delete:
+def remove_for_conversation(conversation_id: ConversationId) -> Delete:
     return Delete(ARTIFACTS, where(conversation_id=conversation_id), expect=ANY)
 
 

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Insert, Journal, Select, Upsert, other_than, where
+from parlour.core.model.ids import NO_RUN, RunId
 from parlour_sdk.values import dataclass
 
 from .tables import CALLS, RUNS
@@ -15,7 +16,7 @@ CallState = Literal["begun", "answered", "refused"]
 class RunAncestry:
     """Identifies the attempts to answer one event, which share their calls under the id of the first run."""
 
-    first_run_id: str
+    first_run_id: RunId
     last_position: int
     """Position of the last call of the earlier attempts; 0 if there was none."""
 
@@ -26,7 +27,7 @@ class CallRecord:
 
     lineage: str
     position: int
-    run_id: str
+    run_id: RunId
     """Run of the attempt that received the answer."""
     action: str
     request_hash: str
@@ -37,7 +38,7 @@ class CallRecord:
     """Error of a rejected call, if any."""
 
     def upsert(self, now: int) -> Insert:
-        answered = ("run_id", "state", "answer", "created_at")
+        updated_columns = ("run_id", "state", "answer", "created_at")
         return Insert(
             CALLS,
             {
@@ -50,7 +51,7 @@ class CallRecord:
                 "answer": dumps({"parts": self.parts, "refusal": self.refusal}),
                 "created_at": now,
             },
-            conflict=Upsert(("lineage", "position"), answered),
+            conflict=Upsert(("lineage", "position"), updated_columns),
         )
 
 
@@ -60,7 +61,7 @@ class CallRecords:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def ancestry(self, event_seq: int, run_id: str) -> RunAncestry:
+    async def ancestry(self, event_seq: int, run_id: RunId) -> RunAncestry:
         """Returns the ancestry of a run: the first attempt for its event, and the last call of earlier attempts."""
         first_run_id = await self._first_run_id(event_seq, run_id)
         last = Select(
@@ -74,12 +75,12 @@ class CallRecords:
         rows = await self._journal.read(last)
         return RunAncestry(first_run_id, int(rows[0]["position"]) if rows else 0)
 
-    async def _first_run_id(self, event_seq: int, run_id: str) -> str:
+    async def _first_run_id(self, event_seq: int, run_id: RunId) -> RunId:
         """Returns the id of the first attempt. A completed attempt ends its ancestry: the next run starts a new one."""
         attempts = Select(RUNS, where(event_seq=event_seq, rerun_of=""), ("run_id", "status"), order=("run_id",))
-        first = ""
+        first = NO_RUN
         for row in await self._journal.read(attempts):
-            first = "" if row["status"] == "completed" else first or row["run_id"]
+            first = NO_RUN if row["status"] == "completed" else first or row["run_id"]
         return first or run_id
 
     async def get(self, lineage: str, position: int) -> CallRecord | None:

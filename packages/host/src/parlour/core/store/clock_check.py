@@ -55,7 +55,7 @@ class ClockCheck:
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
-        self._note: ClockNote | None = None
+        self._last_note: ClockNote | None = None
         self._checked_at = 0.0
         """Time of the last check on the event loop's clock, which does not jump."""
         self._written_at = 0.0
@@ -63,35 +63,35 @@ class ClockCheck:
     async def is_held(self) -> bool:
         """Checks the clock and returns whether retention must wait. Logs a warning when a hold starts."""
         now, uptime = self._clock.now(), asyncio.get_running_loop().time()
-        expected = await self._expected(uptime, now)
-        before = self._note or ClockNote(now)
-        moved = now - expected
-        if abs(moved) > TOLERANCE_MILLISECONDS:
-            note = ClockNote(now, now + HOLD_MILLISECONDS, moved)
+        expected = await self._expected_now(uptime, now)
+        previous = self._last_note or ClockNote(now)
+        deviation = now - expected
+        if abs(deviation) > TOLERANCE_MILLISECONDS:
+            note = ClockNote(now, now + HOLD_MILLISECONDS, deviation)
             logger.warning("%s", hold_sentence(note))
         else:
-            note = ClockNote(now, before.held_until, before.moved_by)
-        if self._note is None or note.held_until != before.held_until or self._is_due(uptime):
+            note = ClockNote(now, previous.held_until, previous.moved_by)
+        if self._last_note is None or note.held_until != previous.held_until or self._is_due(uptime):
             await self._journal.commit(Unit("retention.clock", (note.upsert(),)))
             self._written_at = uptime
-        self._note, self._checked_at = note, uptime
+        self._last_note, self._checked_at = note, uptime
         return note.is_held(now)
 
     def _is_due(self, uptime: float) -> bool:
         return uptime - self._written_at >= NOTE_INTERVAL_SECONDS
 
-    async def _expected(self, uptime: float, now: int) -> int:
+    async def _expected_now(self, uptime: float, now: int) -> int:
         """Returns the expected current time; at the first check this is the time when a Host last ran."""
-        if self._note is not None:
-            return self._note.known_at + round((uptime - self._checked_at) * 1000)
-        self._note = await read_note(self._journal)
-        if self._note is not None:
-            return self._note.known_at
+        if self._last_note is not None:
+            return self._last_note.known_at + round((uptime - self._checked_at) * 1000)
+        self._last_note = await read_note(self._journal)
+        if self._last_note is not None:
+            return self._last_note.known_at
         # A database of an earlier release: its newest event, or its last clean-up, says when a Host last ran.
         newest = await self._journal.read(Select(EVENTS, (), ("created_at",), ("seq",), "descending", 1))
         report = await self._journal.read(Select(META, where(name="retention"), ("value",), limit=1))
-        known = [row["created_at"] for row in newest] + [loads(row["value"])["started_at"] for row in report]
-        return max(known, default=now)
+        timestamps = [row["created_at"] for row in newest] + [loads(row["value"])["started_at"] for row in report]
+        return max(timestamps, default=now)
 
 
 def hold_sentence(note: ClockNote) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from parlour.core.journal import GuardFailed, Insert, Journal, Row, Select, Unit, where
 from parlour.core.model.event import ConversationKey
+from parlour.core.model.ids import AgentId, ConversationId
 from parlour.core.model.ports import Clock, Ids
 
 from .tables import CONVERSATIONS
@@ -16,7 +17,7 @@ MAX_CACHED_CONVERSATIONS = 4096
 """Number of conversation ids that are cached; the least recently used is dropped first."""
 
 
-def create(conversation_id: str, key: ConversationKey, now: int, generation: int = 0) -> Insert:
+def create(conversation_id: ConversationId, key: ConversationKey, now: int, generation: int = 0) -> Insert:
     """Inserts a conversation. Fails its guard if it was created concurrently."""
     return Insert(
         CONVERSATIONS,
@@ -46,15 +47,19 @@ def _columns(key: ConversationKey) -> dict[str, str]:
 class Conversations:
     """Finds the current conversation of a chat; the most recently used ones are cached.
 
-    `moved` is called with the previous and the new conversation when a chat is restarted.
+    `on_replaced` is called with the previous and the new conversation when a chat is restarted.
     """
 
-    def __init__(self, journal: Journal, moved: Callable[[str, str], None] = lambda before, now: None) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        on_replaced: Callable[[ConversationId, ConversationId], None] = lambda previous, new: None,
+    ) -> None:
         self._journal = journal
-        self._on_replaced = moved
-        self._recent: OrderedDict[ConversationKey, str] = OrderedDict()
+        self._on_replaced = on_replaced
+        self._recent: OrderedDict[ConversationKey, ConversationId] = OrderedDict()
 
-    async def find(self, key: ConversationKey) -> str | None:
+    async def find(self, key: ConversationKey) -> ConversationId | None:
         if key in self._recent:
             self._recent.move_to_end(key)
             return self._recent[key]
@@ -63,39 +68,39 @@ class Conversations:
             return None
         return self.cache(key, latest["conversation_id"])
 
-    def cache(self, key: ConversationKey, conversation_id: str) -> str:
+    def cache(self, key: ConversationKey, conversation_id: ConversationId) -> ConversationId:
         self._recent[key] = conversation_id
         if len(self._recent) > MAX_CACHED_CONVERSATIONS:
             self._recent.popitem(last=False)
         return conversation_id
 
-    async def get_or_create(self, key: ConversationKey, ids: Ids, clock: Clock) -> str:
+    async def get_or_create(self, key: ConversationKey, ids: Ids, clock: Clock) -> ConversationId:
         """Returns the chat's conversation, and creates it if there is none."""
         while True:
-            found = await self.find(key)
-            if found is not None:
-                return found
-            fresh = ids.new()
+            existing_id = await self.find(key)
+            if existing_id is not None:
+                return existing_id
+            new_id = ConversationId(ids.new())
             try:
-                await self._journal.commit(Unit("conversation.open", (create(fresh, key, clock.now()),)))
+                await self._journal.commit(Unit("conversation.open", (create(new_id, key, clock.now()),)))
             except GuardFailed:
                 continue  # it was created concurrently
-            return self.cache(key, fresh)
+            return self.cache(key, new_id)
 
-    async def start_new(self, key: ConversationKey, ids: Ids, clock: Clock) -> str:
+    async def start_new(self, key: ConversationKey, ids: Ids, clock: Clock) -> ConversationId:
         """Starts a new conversation in the chat. Active runs finish in the previous one."""
         while True:
             latest = await self._latest(key)
-            fresh, generation = ids.new(), latest["generation"] + 1 if latest else 0
+            new_id, generation = ConversationId(ids.new()), latest["generation"] + 1 if latest else 0
             try:
-                statement = create(fresh, key, clock.now(), generation)
+                statement = create(new_id, key, clock.now(), generation)
                 await self._journal.commit(Unit("conversation.renew", (statement,)))
             except GuardFailed:
                 continue  # another one was created concurrently
-            self.cache(key, fresh)
+            self.cache(key, new_id)
             if latest is not None:
-                self._on_replaced(latest["conversation_id"], fresh)
-            return fresh
+                self._on_replaced(latest["conversation_id"], new_id)
+            return new_id
 
     async def start_new_if_idle(self, key: ConversationKey, seconds: float, ids: Ids, clock: Clock) -> None:
         """Starts a new conversation if the current one has been idle for longer than `seconds`."""
@@ -103,15 +108,15 @@ class Conversations:
         if latest is not None and clock.now() - latest["updated_at"] > seconds * 1000:
             await self.start_new(key, ids, clock)
 
-    async def get_key(self, conversation_id: str) -> ConversationKey | None:
+    async def get_key(self, conversation_id: ConversationId) -> ConversationKey | None:
         """Returns the key of a conversation."""
         rows = await self._journal.read(Select(CONVERSATIONS, where(conversation_id=conversation_id), limit=1))
         return _key(rows[0]) if rows else None
 
-    async def sessions(self, source: str, agent_id: str, principal: str) -> list[Row]:
+    async def sessions(self, source: str, agent_id: AgentId, principal: str) -> list[Row]:
         """Returns the current conversation of each chat of a principal with an agent, in no particular order."""
-        own = where(principal=principal, source=source, agent_id=agent_id)
-        rows = await self._journal.read(Select(CONVERSATIONS, own, order=("generation",)))
+        conditions = where(principal=principal, source=source, agent_id=agent_id)
+        rows = await self._journal.read(Select(CONVERSATIONS, conditions, order=("generation",)))
         return list({row["chat"]: row for row in rows}.values())
 
     async def _latest(self, key: ConversationKey) -> Row | None:

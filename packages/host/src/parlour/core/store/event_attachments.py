@@ -12,6 +12,7 @@ from typing import Any, Final
 from parlour.core.journal import Statement
 from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.event import EventEnvelope
+from parlour.core.model.ids import ArtifactId, ConversationId
 from parlour.core.model.providers import ProviderFailed
 from parlour_sdk.protocol.limits import TRANSCRIPT_TEXT_BYTES
 from parlour_sdk.values import dataclass
@@ -35,50 +36,52 @@ class PreparedEvent:
 
     event: EventEnvelope
     created: tuple[Artifact, ...] = ()
-    claimed: tuple[str, ...] = ()
+    claimed: tuple[ArtifactId, ...] = ()
 
-    def statements(self, conversation_id: str) -> list[Statement]:
+    def statements(self, conversation_id: ConversationId) -> list[Statement]:
         if not self.created and not self.claimed:
             return []
-        place = replace(_event_scope(self.event), conversation_id=conversation_id)
-        claims = [artifacts.claim(artifact_id, place) for artifact_id in self.claimed]
+        scope = replace(_event_scope(self.event), conversation_id=conversation_id)
+        claims = [artifacts.claim(artifact_id, scope) for artifact_id in self.claimed]
         return [*claims, *(each.in_conversation(conversation_id).insert() for each in self.created)]
 
 
 class EventAttachments:
     """Replaces the files of events by artifacts."""
 
-    def __init__(self, kept: ArtifactService) -> None:
-        self._artifacts = kept
+    def __init__(self, artifacts: ArtifactService) -> None:
+        self._artifacts = artifacts
 
     async def store(self, event: EventEnvelope, conversations: Conversations) -> PreparedEvent:
         """Stores the files of an event. Raises ProviderFailed with the field that is not accepted."""
         if not _has_files(event):
             return PreparedEvent(event)
         work = _AttachmentCollector(self._artifacts, event, await conversations.find(event.conversation_key))
-        told: dict[str, Any] = dict(event.input)
+        input_data: dict[str, Any] = dict(event.input)
         if event.input.get("contents"):
-            told["contents"] = await work.elements(event.input["contents"], "input.contents")
+            input_data["contents"] = await work.elements(event.input["contents"], "input.contents")
         await work.attachments(event.input.get("attachments", ()))
         data = {**event.data, **{name: await work.chain(event.data[name], name) for name in _chains_with_files(event)}}
         if work.refs:
-            told["attachments"] = list(work.refs.values())
+            input_data["attachments"] = list(work.refs.values())
         metadata = {**event.metadata, **await work.long_text(event.text)}
-        changed = replace(event, input=told, data=data, metadata=metadata)
-        return PreparedEvent(changed, tuple(work.created), tuple(work.claimed))
+        prepared = replace(event, input=input_data, data=data, metadata=metadata)
+        return PreparedEvent(prepared, tuple(work.created), tuple(work.claimed))
 
 
 class _AttachmentCollector:
     """Collects the files of one event."""
 
-    def __init__(self, kept: ArtifactService, event: EventEnvelope, conversation_id: str | None) -> None:
-        self._artifacts = kept
+    def __init__(
+        self, artifacts: ArtifactService, event: EventEnvelope, conversation_id: ConversationId | None
+    ) -> None:
+        self._artifacts = artifacts
         self._scope = _event_scope(event)
-        self._own = None if conversation_id is None else replace(self._scope, conversation_id=conversation_id)
+        self._own_scope = None if conversation_id is None else replace(self._scope, conversation_id=conversation_id)
         self._owner = event.principal
         self.refs: dict[str, dict[str, Any]] = {}
         self.created: list[Artifact] = []
-        self.claimed: list[str] = []
+        self.claimed: list[ArtifactId] = []
         self._stored_contents: dict[str, Artifact] = {}
         self._from_platform = event.surface == PLATFORM_SURFACE
         """True for events of adapters, which validate message chains.
@@ -96,21 +99,24 @@ class _AttachmentCollector:
         if element.get("type") not in MEDIA_TYPES:
             return element
         if "content_base64" in element:
-            rest = {name: value for name, value in element.items() if name != "content_base64"}
+            fields = {name: value for name, value in element.items() if name != "content_base64"}
             return {
-                **rest,
+                **fields,
                 **_artifact_fields(
                     await self._store_content(element, element["content_base64"], f"{field}.content_base64")
                 ),
             }
         if "artifact_id" in element:
-            return {**element, **_artifact_fields(await self._existing(element["artifact_id"], f"{field}.artifact_id"))}
+            return {
+                **element,
+                **_artifact_fields(await self._claim_existing(element["artifact_id"], f"{field}.artifact_id")),
+            }
         artifact = self._link(element, str(element["url"]))
         return _with_artifact_id(element, "url", artifact) if self._from_platform else element
 
     async def attachments(self, refs: Any) -> None:
         for number, ref in enumerate(refs):
-            await self._existing(ref["artifact_id"], f"input.attachments.{number}.artifact_id")
+            await self._claim_existing(ref["artifact_id"], f"input.attachments.{number}.artifact_id")
 
     async def chain(self, components: Any, field: str) -> Any:
         """Replaces the files of a message chain. Outside of adapters a chain can have any shape."""
@@ -165,26 +171,26 @@ class _AttachmentCollector:
         return {"text_ref": artifact.to_ref()}
 
     async def _store_content(self, element: Mapping[str, Any], content: str, field: str) -> Artifact:
-        known = self._stored_contents.get(content)
-        if known is not None:
-            return known  # a platform's message has the same file in its input and in its chain
+        stored = self._stored_contents.get(content)
+        if stored is not None:
+            return stored  # a platform's message has the same file in its input and in its chain
         try:
             decoded = base64.b64decode(content, validate=True)
         except (binascii.Error, ValueError):
             raise ProviderFailed("invalid_argument", f"{field}: this is not base64") from None
-        kept = await self._artifacts.store(decoded, _element_info(element, str(element["type"])), self._scope)
-        self._stored_contents[content] = self._add(kept)
-        return kept
+        artifact = await self._artifacts.store(decoded, _element_info(element, str(element["type"])), self._scope)
+        self._stored_contents[content] = self._add(artifact)
+        return artifact
 
     def _link(self, element: Mapping[str, Any], url: str) -> Artifact:
         if url not in self._linked_urls:
-            linked = self._artifacts.create_link(url, _element_info(element, str(element["type"])), self._scope)
-            self._linked_urls[url] = self._add(linked)
+            artifact = self._artifacts.create_link(url, _element_info(element, str(element["type"])), self._scope)
+            self._linked_urls[url] = self._add(artifact)
         return self._linked_urls[url]
 
-    async def _existing(self, artifact_id: str, field: str) -> Artifact:
+    async def _claim_existing(self, artifact_id: ArtifactId, field: str) -> Artifact:
         artifact = await self._artifacts.get(artifact_id)
-        if artifact is not None and self._own is not None and self._own.can_see(artifact.scope):
+        if artifact is not None and self._own_scope is not None and self._own_scope.can_see(artifact.scope):
             self.refs[artifact_id] = artifact.to_ref()
             return artifact
         upload = artifact is not None and artifact.info.source == "upload" and not artifact.scope.conversation_id
@@ -192,9 +198,9 @@ class _AttachmentCollector:
             raise ProviderFailed("invalid_argument", f"{field}: there is no such file; send it with POST /api/v1/files")
         if artifact_id not in self.claimed:
             self.claimed.append(artifact_id)
-        kept = replace(artifact, info=replace(artifact.info, expires_at=0))
-        self.refs[artifact_id] = kept.to_ref()
-        return kept
+        permanent = replace(artifact, info=replace(artifact.info, expires_at=0))
+        self.refs[artifact_id] = permanent.to_ref()
+        return permanent
 
     def _add(self, artifact: Artifact) -> Artifact:
         if len(self.created) >= MAX_FILES_PER_EVENT:
@@ -206,16 +212,17 @@ class _AttachmentCollector:
 
 
 def attachment_in_use() -> ProviderFailed:
-    sentence = "a file of this event went to another conversation just now; send it again with POST /api/v1/files"
-    return ProviderFailed("invalid_argument", sentence)
+    message = "a file of this event went to another conversation just now; send it again with POST /api/v1/files"
+    return ProviderFailed("invalid_argument", message)
 
 
 def _has_files(event: EventEnvelope) -> bool:
-    said = event.input
-    if said.get("attachments") or _chains_with_files(event):
+    input_data = event.input
+    if input_data.get("attachments") or _chains_with_files(event):
         return True
     if any(
-        element.get("type") in MEDIA_TYPES or element.get("type") == "quote" for element in said.get("contents") or ()
+        element.get("type") in MEDIA_TYPES or element.get("type") == "quote"
+        for element in input_data.get("contents") or ()
     ):
         return True
     text = event.text
@@ -226,30 +233,32 @@ def _chains_with_files(event: EventEnvelope) -> list[str]:
     """Returns the names of the event's message chains that contain files."""
     if not event.data:
         return []
-    from_platform = event.surface == PLATFORM_SURFACE
-    return [name for name in CHAIN_FIELDS if name in event.data and _chain_has_files(event.data[name], from_platform)]
+    is_platform_event = event.surface == PLATFORM_SURFACE
+    return [
+        name for name in CHAIN_FIELDS if name in event.data and _chain_has_files(event.data[name], is_platform_event)
+    ]
 
 
-def _chain_has_files(chain: Any, from_platform: bool) -> bool:
+def _chain_has_files(chain: Any, is_platform_event: bool) -> bool:
     return isinstance(chain, list) and any(
-        isinstance(each, dict) and _component_has_files(each, from_platform) for each in chain
+        isinstance(each, dict) and _component_has_files(each, is_platform_event) for each in chain
     )
 
 
-def _component_has_files(component: dict[str, Any], from_platform: bool) -> bool:
+def _component_has_files(component: dict[str, Any], is_platform_event: bool) -> bool:
     if "base64" in component:
         return True
-    return from_platform and ("url" in component or component.get("type") in NESTED_COMPONENTS)
+    return is_platform_event and ("url" in component or component.get("type") in NESTED_COMPONENTS)
 
 
 def _event_scope(event: EventEnvelope) -> ArtifactScope:
     return ArtifactScope(event.workspace_id, event.bot_id, thread_id=event.thread_id)
 
 
-def _with_artifact_id(element: Mapping[str, Any], place: str, artifact: Artifact) -> dict[str, Any]:
+def _with_artifact_id(element: Mapping[str, Any], source_field: str, artifact: Artifact) -> dict[str, Any]:
     """Returns the element with the artifact's id in place of its content or link."""
-    rest = {name: value for name, value in element.items() if name != place}
-    return {**rest, "artifact_id": artifact.artifact_id}
+    fields = {name: value for name, value in element.items() if name != source_field}
+    return {**fields, "artifact_id": artifact.artifact_id}
 
 
 def _as_label(component: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -263,6 +272,6 @@ def _element_info(element: Mapping[str, Any], kind: str) -> ArtifactInfo:
 
 
 def _artifact_fields(artifact: Artifact) -> dict[str, Any]:
-    described = artifact.info
-    told = {"name": described.name, "mime_type": described.mime_type, "size_bytes": artifact.size_bytes}
-    return {"artifact_id": artifact.artifact_id, **{name: value for name, value in told.items() if value != ""}}
+    info = artifact.info
+    fields = {"name": info.name, "mime_type": info.mime_type, "size_bytes": artifact.size_bytes}
+    return {"artifact_id": artifact.artifact_id, **{name: value for name, value in fields.items() if value != ""}}

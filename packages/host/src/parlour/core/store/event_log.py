@@ -3,6 +3,7 @@
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Insert, Journal, Ref, Row, Select, where
 from parlour.core.model.event import EventContext, EventEnvelope, Participant, RecordedEvent
+from parlour.core.model.ids import ConversationId
 from parlour.core.model.run_request import RunRequest
 
 from .tables import EVENTS
@@ -10,7 +11,7 @@ from .tables import EVENTS
 MAX_SUMMARY_CHARACTERS = 1000
 
 
-def append(event: EventEnvelope, conversation_id: str | Ref, now: int) -> Insert:
+def append(event: EventEnvelope, conversation_id: ConversationId | Ref, now: int) -> Insert:
     """Inserts an event and returns its number. Fails its guard if the same event was recorded before."""
     return Insert(
         EVENTS,

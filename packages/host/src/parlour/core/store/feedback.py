@@ -10,6 +10,7 @@ from typing import Any, Final
 from parlour.core.encoding import dumps
 from parlour.core.journal import Insert, Journal, Row, Select, Statement, Upsert, other_than, where
 from parlour.core.model.event import EventEnvelope
+from parlour.core.model.ids import ConversationId, RunId
 from parlour.core.model.providers import ProviderFailed
 from parlour_sdk.values import dataclass
 
@@ -45,7 +46,9 @@ class FeedbackStore:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def statements(self, event: EventEnvelope, conversation_id: str | None, now: int) -> list[Statement]:
+    async def statements(
+        self, event: EventEnvelope, conversation_id: ConversationId | None, now: int
+    ) -> list[Statement]:
         """Returns the statements for the unit of a feedback event; none for other events.
 
         Raises ProviderFailed with the field that is not accepted.
@@ -55,11 +58,13 @@ class FeedbackStore:
         rating = _parse(event)
         return [_upsert(event, rating, await self._rated_run(event, rating.message_id, conversation_id), now)]
 
-    async def for_run(self, run_id: str) -> list[Row]:
+    async def for_run(self, run_id: RunId) -> list[Row]:
         """Returns the feedback on a run, without withdrawn feedback."""
         return await self._journal.read(Select(FEEDBACK, where(run_id=run_id, feedback_type=other_than(WITHDRAWN))))
 
-    async def _rated_run(self, event: EventEnvelope, message_id: str, conversation_id: str | None) -> Row | None:
+    async def _rated_run(
+        self, event: EventEnvelope, message_id: str, conversation_id: ConversationId | None
+    ) -> Row | None:
         """Returns the run that gave the rated answer, if the sender of the feedback could see it."""
         if not message_id:
             return None
@@ -69,30 +74,37 @@ class FeedbackStore:
                 return runs[0]
         return None
 
-    async def _candidates(self, event: EventEnvelope, message_id: str, conversation_id: str | None) -> list[str]:
+    async def _candidates(
+        self, event: EventEnvelope, message_id: str, conversation_id: ConversationId | None
+    ) -> list[str]:
         """Returns ids of runs that may have sent the rated message.
 
         Platforms number messages per chat, so a message of the same conversation comes first. A message of another
         one counts only if it is the only message with this id.
         """
         on_platform = Select(OUTBOX, where(platform_message_id=message_id, bot_id=event.bot_id), limit=100)
-        shown = await self._journal.read(on_platform)
-        own = [row for row in shown if row["conversation_id"] == conversation_id]
-        here = await self._journal.read(Select(OUTBOX, where(outbox_id=message_id), limit=1))
-        said = await self._journal.read(Select(TRANSCRIPT, where(transcript_id=message_id), limit=1))
-        return [*_run_ids(own or shown[:1] * (len(shown) == 1)), *_run_ids(here), *_run_ids(said), message_id]
+        sent_rows = await self._journal.read(on_platform)
+        own_rows = [row for row in sent_rows if row["conversation_id"] == conversation_id]
+        outbox_rows = await self._journal.read(Select(OUTBOX, where(outbox_id=message_id), limit=1))
+        transcript_rows = await self._journal.read(Select(TRANSCRIPT, where(transcript_id=message_id), limit=1))
+        return [
+            *_run_ids(own_rows or sent_rows[:1] * (len(sent_rows) == 1)),
+            *_run_ids(outbox_rows),
+            *_run_ids(transcript_rows),
+            message_id,
+        ]
 
-    async def _can_see(self, event: EventEnvelope, conversation_id: str) -> bool:
-        owned = where(conversation_id=conversation_id, principal=event.principal, workspace_id=event.workspace_id)
-        return bool(await self._journal.read(Select(CONVERSATIONS, owned, ("conversation_id",), limit=1)))
+    async def _can_see(self, event: EventEnvelope, conversation_id: ConversationId) -> bool:
+        conditions = where(conversation_id=conversation_id, principal=event.principal, workspace_id=event.workspace_id)
+        return bool(await self._journal.read(Select(CONVERSATIONS, conditions, ("conversation_id",), limit=1)))
 
 
-def _run_ids(rows: Iterable[Row]) -> list[str]:
+def _run_ids(rows: Iterable[Row]) -> list[RunId]:
     return [row["run_id"] for row in rows if row["run_id"]]
 
 
 def _upsert(event: EventEnvelope, rating: Rating, run: Row | None, now: int) -> Insert:
-    withdrawn = rating.feedback_type == WITHDRAWN
+    is_withdrawn = rating.feedback_type == WITHDRAWN
     identity = (event.workspace_id, event.source, event.bot_id, event.principal, rating.feedback_id)
     row: dict[str, Any] = {
         "feedback_key": hashlib.sha256(dumps(identity).encode()).hexdigest(),
@@ -100,8 +112,8 @@ def _upsert(event: EventEnvelope, rating: Rating, run: Row | None, now: int) -> 
         "feedback_type": rating.feedback_type,
         "workspace_id": event.workspace_id,
         "bot_id": event.bot_id,
-        "content": "" if withdrawn else rating.content,
-        "reasons": dumps(() if withdrawn else rating.reasons),
+        "content": "" if is_withdrawn else rating.content,
+        "reasons": dumps(() if is_withdrawn else rating.reasons),
         "user_id": rating.user_id or event.actor.id,
         "session_id": rating.session_id,
         "message_id": rating.message_id,
@@ -113,8 +125,8 @@ def _upsert(event: EventEnvelope, rating: Rating, run: Row | None, now: int) -> 
         "updated_at": now,
     }
     # later feedback that does not name the message still refers to the same one
-    changed = (*_RATING, *_LINKS) if run else _RATING
-    return Insert(FEEDBACK, row, conflict=Upsert(("feedback_key",), changed))
+    updated_columns = (*_RATING, *_LINKS) if run else _RATING
+    return Insert(FEEDBACK, row, conflict=Upsert(("feedback_key",), updated_columns))
 
 
 def _parse(event: EventEnvelope) -> Rating:
@@ -140,14 +152,14 @@ def _parse(event: EventEnvelope) -> Rating:
     )
 
 
-def _text(event: EventEnvelope, name: str, longest: int) -> str:
+def _text(event: EventEnvelope, name: str, max_characters: int) -> str:
     value = event.data.get(name)
     if value is None:
         return ""
-    if not isinstance(value, str) or len(value) > longest:
-        raise _invalid_field(name, f"a text of at most {longest} characters")
+    if not isinstance(value, str) or len(value) > max_characters:
+        raise _invalid_field(name, f"a text of at most {max_characters} characters")
     return value
 
 
-def _invalid_field(field: str, accepted: str) -> ProviderFailed:
-    return ProviderFailed("invalid_argument", f"data.{field}: it must be {accepted}")
+def _invalid_field(field: str, requirement: str) -> ProviderFailed:
+    return ProviderFailed("invalid_argument", f"data.{field}: it must be {requirement}")

@@ -11,8 +11,10 @@ Rows that are in flight at a start were so when the Host crashed; `count_crash` 
 
 from typing import Final
 
+from parlour.core.cluster.parts import part_of
 from parlour.core.journal import (
     ANY,
+    Condition,
     Delete,
     Increment,
     Insert,
@@ -25,6 +27,7 @@ from parlour.core.journal import (
     one_of,
     where,
 )
+from parlour.core.model.ids import NO_RUN, BotId, ConversationId, PartId, RunId
 from parlour_sdk.values import dataclass
 
 from .tables import INBOX, OUTCOMES
@@ -48,37 +51,49 @@ class InboxOutcome:
     event_seq: int
     outcome: str
     reason: str
-    run_id: str
+    run_id: RunId
 
 
-def enqueue(event_seq: int | Ref, lane: str, run_id: str = "", attempts: int = 0, transcribed: int = 0) -> Insert:
+def enqueue(
+    event_seq: int | Ref,
+    lane: ConversationId,
+    bot_id: BotId,
+    run_id: RunId = NO_RUN,
+    attempts: int = 0,
+    transcript_seq: int = 0,
+) -> Insert:
     """Inserts an event that waits in its lane. `run_id` is a run that was already created for it."""
     values: dict[str, str | int | Ref] = {
         "event_seq": event_seq,
         "lane": lane,
+        "part": part_of(bot_id, lane),
         "state": "owed",
         "run_id": run_id,
         "attempts": attempts,
-        "transcribed": transcribed,
+        "transcribed": transcript_seq,
     }
     return Insert(INBOX, {**values, **_ZERO_COUNTS})
 
 
-def enqueue_command(event_seq: Ref, lane: str) -> Insert:
+def enqueue_command(event_seq: Ref, lane: ConversationId, bot_id: BotId) -> Insert:
     """Inserts a chat command, which stays in the inbox until it was executed but does not wait in a lane."""
-    values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "state": "control", "run_id": ""}
-    return Insert(INBOX, {**values, **_ZERO_COUNTS, "attempts": 0, "transcribed": 0})
+    values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "part": part_of(bot_id, lane)}
+    return Insert(INBOX, {**values, **_ZERO_COUNTS, "state": "control", "run_id": "", "attempts": 0, "transcribed": 0})
 
 
-def complete_command(settled: InboxOutcome, now: int) -> tuple[Delete, Insert]:
+def complete_command(outcome: InboxOutcome, now: int) -> tuple[Delete, Insert]:
     """Completes a chat command. A redelivery of the same event may have completed it before."""
-    own = where(event_seq=settled.event_seq, state="control")
-    return Delete(INBOX, own, expect=ANY), record_outcome(settled, now)
+    conditions = where(event_seq=outcome.event_seq, state="control")
+    return Delete(INBOX, conditions, expect=ANY), record_outcome(outcome, now)
 
 
-def mark_running(event_seq: int, run_id: str, transcribed: int | Ref, in_flight: bool = True) -> Update:
+def mark_running(event_seq: int, run_id: RunId, transcript_seq: int | Ref, in_flight: bool = True) -> Update:
     """Starts an attempt, before the plugin is called. A run for remote workers is not in flight in this Host."""
-    values: dict[str, str | int | Ref | Increment] = {"state": "running", "run_id": run_id, "transcribed": transcribed}
+    values: dict[str, str | int | Ref | Increment] = {
+        "state": "running",
+        "run_id": run_id,
+        "transcribed": transcript_seq,
+    }
     return Update(
         INBOX,
         {**values, "attempts": Increment(), "in_flight": int(in_flight)},
@@ -86,10 +101,18 @@ def mark_running(event_seq: int, run_id: str, transcribed: int | Ref, in_flight:
     )
 
 
-def insert_running(event_seq: Ref, lane: str, run_id: str, transcribed: int | Ref) -> Insert:
+def insert_running(
+    event_seq: Ref, lane: ConversationId, bot_id: BotId, run_id: RunId, transcript_seq: int | Ref
+) -> Insert:
     """Inserts an event whose first attempt starts in the unit that records it."""
-    values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "state": "running", "run_id": run_id}
-    return Insert(INBOX, {**values, **_ZERO_COUNTS, "attempts": 1, "transcribed": transcribed, "in_flight": 1})
+    values: dict[str, str | int | Ref] = {
+        "event_seq": event_seq,
+        "lane": lane,
+        "part": part_of(bot_id, lane),
+        "state": "running",
+        "run_id": run_id,
+    }
+    return Insert(INBOX, {**values, **_ZERO_COUNTS, "attempts": 1, "transcribed": transcript_seq, "in_flight": 1})
 
 
 def count_attempt(event_seq: int) -> Update:
@@ -97,27 +120,27 @@ def count_attempt(event_seq: int) -> Update:
     return Update(INBOX, {"attempts": Increment(), "in_flight": 1}, where(event_seq=event_seq, state="owed"))
 
 
-def claim(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
+def claim(event_seq: int, run_id: RunId, transcript_seq: int | Ref) -> Update:
     """Moves an event to the steering queue of a run."""
     return Update(
         INBOX,
-        {"state": "claimed", "run_id": run_id, "transcribed": transcribed},
+        {"state": "claimed", "run_id": run_id, "transcribed": transcript_seq},
         where(event_seq=event_seq, state="owed"),
     )
 
 
-def inject(event_seq: int, run_id: str) -> Update:
+def inject(event_seq: int, run_id: RunId) -> Update:
     """Records that the run pulled an event from its steering queue."""
-    pulled = where(event_seq=event_seq, run_id=run_id, state="claimed")
-    return Update(INBOX, {"state": "injected", "in_flight": 1}, pulled)
+    conditions = where(event_seq=event_seq, run_id=run_id, state="claimed")
+    return Update(INBOX, {"state": "injected", "in_flight": 1}, conditions)
 
 
-def release_claimed(run_id: str) -> Update:
+def release_claimed(run_id: RunId) -> Update:
     """Returns the events to their lane that the run claimed but never pulled."""
     return Update(INBOX, {"state": "owed", "run_id": ""}, where(run_id=run_id, state="claimed"), expect=ANY)
 
 
-def release_all(run_id: str) -> Update:
+def release_all(run_id: RunId) -> Update:
     """Returns all events to their lane that the run claimed, pulled or not."""
     values: dict[str, str | int] = {"state": "owed", "run_id": "", "in_flight": 0}
     return Update(INBOX, {**values}, where(run_id=run_id, state=one_of("claimed", "injected")), expect=ANY)
@@ -129,33 +152,42 @@ def requeue(event_seq: int, failed: bool) -> Update:
     return Update(INBOX, {**values, "failures": Increment(int(failed))}, where(event_seq=event_seq, state="running"))
 
 
-def count_crash(alone: bool) -> Update:
+def count_crash(was_alone: bool, part: PartId | None = None) -> Update:
     """Counts a crash of the Host for every event that was in flight. The same crash is never counted twice.
 
-    `alone` is true if there was only one such event, and no chat command was being executed.
+    `part` limits it to the events of a part whose Host crashed.
+    `was_alone` is true if there was only one such event, and no chat command was being executed.
     """
-    values: dict[str, int | Increment] = {"in_flight": 0, "deaths": Increment(), "lone_deaths": Increment(int(alone))}
-    return Update(INBOX, {**values}, where(in_flight=1), expect=ANY)
+    values: dict[str, int | Increment] = {
+        "in_flight": 0,
+        "deaths": Increment(),
+        "lone_deaths": Increment(int(was_alone)),
+    }
+    return Update(INBOX, {**values}, where(in_flight=1) + _in_part(part), expect=ANY)
 
 
-def complete(settled: InboxOutcome, now: int) -> tuple[Delete, Insert]:
+def complete(outcome: InboxOutcome, now: int) -> tuple[Delete, Insert]:
     """Deletes the inbox row and records the outcome. The outcome of a later run replaces an earlier one."""
-    return Delete(INBOX, where(event_seq=settled.event_seq)), record_outcome(settled, now)
+    return Delete(INBOX, where(event_seq=outcome.event_seq)), record_outcome(outcome, now)
 
 
-def record_outcome(settled: InboxOutcome, now: int, event_seq: Ref | None = None) -> Insert:
+def record_outcome(outcome: InboxOutcome, now: int, event_seq: Ref | None = None) -> Insert:
     """Records the outcome of an event without an inbox row. `event_seq` is given if the same unit records the event."""
     return Insert(
         OUTCOMES,
         {
-            "event_seq": event_seq or settled.event_seq,
-            "outcome": settled.outcome,
-            "reason": settled.reason,
-            "run_id": settled.run_id,
+            "event_seq": event_seq or outcome.event_seq,
+            "outcome": outcome.outcome,
+            "reason": outcome.reason,
+            "run_id": outcome.run_id,
             "decided_at": now,
         },
         conflict=Upsert(("event_seq",), ("outcome", "reason", "run_id", "decided_at")),
     )
+
+
+def _in_part(part: PartId | None) -> tuple[Condition, ...]:
+    return () if part is None else where(part=part)
 
 
 class Inbox:
@@ -164,20 +196,20 @@ class Inbox:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def all(self) -> list[Row]:
-        """Returns all rows in the order of their events."""
-        return await self._journal.read(Select(INBOX, order=("event_seq",)))
+    async def all(self, part: PartId | None = None) -> list[Row]:
+        """Returns all rows, or those of a part, in the order of their events."""
+        return await self._journal.read(Select(INBOX, _in_part(part), order=("event_seq",)))
 
-    async def pending_commands(self) -> list[int]:
-        """Returns the events whose chat commands may not have been executed."""
-        query = Select(INBOX, where(state="control"), ("event_seq",), order=("event_seq",))
+    async def pending_commands(self, part: PartId | None = None) -> list[int]:
+        """Returns the events, of all parts or of one, whose chat commands may not have been executed."""
+        query = Select(INBOX, where(state="control") + _in_part(part), ("event_seq",), order=("event_seq",))
         return [int(row["event_seq"]) for row in await self._journal.read(query)]
 
     async def outcome(self, event_seq: int) -> InboxOutcome | None:
         rows = await self._journal.read(Select(OUTCOMES, where(event_seq=event_seq), limit=1, point_read=True))
         return InboxOutcome(event_seq, rows[0]["outcome"], rows[0]["reason"], rows[0]["run_id"]) if rows else None
 
-    async def active_run_id(self, event_seq: int) -> str:
+    async def active_run_id(self, event_seq: int) -> RunId:
         """Returns the id of the run that handles this event; empty if there is none."""
         rows = await self._journal.read(Select(INBOX, where(event_seq=event_seq), columns=("run_id",), limit=1))
-        return str(rows[0]["run_id"]) if rows else ""
+        return RunId(str(rows[0]["run_id"])) if rows else NO_RUN

@@ -21,16 +21,18 @@ class KnownMessages:
         The event's own message and those that it quotes count too, since a sender can only quote messages of the chat.
         """
         data = event.envelope.data
-        if str(data.get("message_id", "")) == message_id or message_id in _quoted(data.get("message_chain")):
+        if str(data.get("message_id", "")) == message_id or message_id in _quoted_message_ids(
+            data.get("message_chain")
+        ):
             return True
-        said = where(platform_message_id=message_id, conversation_id=event.conversation_id)
-        heard = where(conversation_id=event.conversation_id, body=contains(f'"message_id":{dumps(message_id)}'))
+        sent = where(platform_message_id=message_id, conversation_id=event.conversation_id)
+        received = where(conversation_id=event.conversation_id, body=contains(f'"message_id":{dumps(message_id)}'))
         return bool(
-            await self._journal.read(Select(OUTBOX, said, ("seq",), limit=1))
-            or await self._journal.read(Select(EVENTS, heard, ("seq",), limit=1))
+            await self._journal.read(Select(OUTBOX, sent, ("seq",), limit=1))
+            or await self._journal.read(Select(EVENTS, received, ("seq",), limit=1))
         )
 
 
-def _quoted(chain: Any) -> set[str]:
+def _quoted_message_ids(chain: Any) -> set[str]:
     components = chain if isinstance(chain, list) else []
     return {str(each.get("id")) for each in components if isinstance(each, dict) and each.get("type") == "Quote"}

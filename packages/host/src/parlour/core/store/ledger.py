@@ -5,8 +5,10 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from parlour.core.cluster.parts import part_of
 from parlour.core.encoding import dumps, dumps_dict, dumps_list
 from parlour.core.journal import Condition, Insert, Journal, Ref, Row, Select, Update, above, below, one_of, where
+from parlour.core.model.ids import AgentId, BindingId, BotId, ConversationId, EventId, PluginId, RunId, RunnerId
 from parlour_sdk.values import dataclass
 
 from .tables import AUDIT, RUN_EVENTS, RUNS
@@ -31,19 +33,19 @@ TRANSITIONS: Final[dict[str, tuple[str, ...]]] = {
 class NewRun:
     """Values of a new row of the table of runs."""
 
-    run_id: str
+    run_id: RunId
     event_seq: int | Ref
-    event_id: str
-    agent_id: str
-    binding_id: str
-    runner_id: str
-    plugin_id: str
-    conversation_id: str
+    event_id: EventId
+    agent_id: AgentId
+    binding_id: BindingId
+    runner_id: RunnerId
+    plugin_id: PluginId
+    conversation_id: ConversationId
     thread_id: str
     workspace_id: str
-    bot_id: str
+    bot_id: BotId
     attempt: int
-    parent_run_id: str
+    parent_run_id: RunId
     snapshot: str
     deadline_at: int
     now: int
@@ -83,6 +85,7 @@ def insert_run(run: NewRun) -> Insert:
             "runner_id": run.runner_id,
             "plugin_id": run.plugin_id,
             "conversation_id": run.conversation_id,
+            "part": part_of(run.bot_id, run.conversation_id),
             "thread_id": run.thread_id,
             "workspace_id": run.workspace_id,
             "bot_id": run.bot_id,
@@ -111,7 +114,7 @@ def insert_run(run: NewRun) -> Insert:
     )
 
 
-def transition(run_id: str, source: RunStatus, target: RunStatus, now: int, **values: str | int) -> Update:
+def transition(run_id: RunId, source: RunStatus, target: RunStatus, now: int, **values: str | int) -> Update:
     """Moves a run from one status to another by the table of transitions. Fails its guard in any other status."""
     if target not in TRANSITIONS[source]:
         raise ValueError(f"a run does not go from {source} to {target}")
@@ -120,32 +123,37 @@ def transition(run_id: str, source: RunStatus, target: RunStatus, now: int, **va
     return Update(RUNS, {"status": target, "updated_at": now, **values}, where(run_id=run_id, status=source))
 
 
-def renew_lease(run_id: str, lease_until: int) -> Update:
+def renew_lease(run_id: RunId, lease_until: int) -> Update:
     """Extends the lease of a claimed run."""
-    held = one_of("claimed", "running", "waiting_approval")
-    return Update(RUNS, {"lease_until": lease_until}, where(run_id=run_id, status=held))
+    active = one_of("claimed", "running", "waiting_approval")
+    return Update(RUNS, {"lease_until": lease_until}, where(run_id=run_id, status=active))
 
 
 def update_progress(
-    run_id: str, now: int, *, shown: bool = False, effects: bool = False, usage: Mapping[str, Any] | None = None
+    run_id: RunId,
+    now: int,
+    *,
+    has_output: bool = False,
+    has_effects: bool = False,
+    usage: Mapping[str, Any] | None = None,
 ) -> Update:
     """Updates the progress of a run. Every unit of a run contains it as a guard: it fails unless the run is running."""
     values: dict[str, Any] = {"updated_at": now}
     if usage is not None:
         values["usage"] = dumps(dict(usage))
-    if shown:
+    if has_output:
         values["shown"] = 1
-    if effects:
+    if has_effects:
         values["effects"] = 1
     return Update(RUNS, values, where(run_id=run_id, status="running"))
 
 
-def record_usage(run_id: str, usage: Mapping[str, Any], now: int) -> Update:
+def record_usage(run_id: RunId, usage: Mapping[str, Any], now: int) -> Update:
     """Records the usage of a run so far."""
     return Update(RUNS, {"usage": dumps(dict(usage)), "updated_at": now}, where(run_id=run_id, status="running"))
 
 
-def end_run(run_id: str, end: RunEnd, now: int) -> Update:
+def end_run(run_id: RunId, end: RunEnd, now: int) -> Update:
     """Ends a run. Fails its guard if the run's status does not permit this end."""
     sources = tuple(source for source, targets in TRANSITIONS.items() if end.status in targets)
     values: dict[str, Any] = {
@@ -163,13 +171,13 @@ def end_run(run_id: str, end: RunEnd, now: int) -> Update:
     return Update(RUNS, values, where(run_id=run_id, status=one_of(*sources)))
 
 
-def require_run_exists(run_id: str) -> Update:
+def require_run_exists(run_id: RunId) -> Update:
     """Changes nothing, but fails its guard if the run was deleted with its events."""
     return Update(RUNS, {"run_id": run_id}, where(run_id=run_id))
 
 
 def append_event(
-    run_id: str,
+    run_id: RunId,
     sequence: int,
     type: str,
     data: Any,
@@ -208,7 +216,7 @@ class Ledger:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def get_run(self, run_id: str) -> Row | None:
+    async def get_run(self, run_id: RunId) -> Row | None:
         rows = await self._journal.read(Select(RUNS, where(run_id=run_id), limit=1, point_read=True))
         return rows[0] if rows else None
 
@@ -220,26 +228,26 @@ class Ledger:
             Select(RUNS, conditions, order=("run_id",), direction="descending", limit=limit)
         )
 
-    async def events(self, run_id: str, after: int, limit: int) -> list[Row]:
+    async def events(self, run_id: RunId, after: int, limit: int) -> list[Row]:
         conditions = where(run_id=run_id, sequence=above(after))
         return await self._journal.read(Select(RUN_EVENTS, conditions, order=("sequence",), limit=limit))
 
     async def latest_for_event(self, event_seq: int) -> Row | None:
         """Returns the latest run of an event, except reruns."""
-        own = where(event_seq=event_seq, rerun_of="")
-        rows = await self._journal.read(Select(RUNS, own, order=("run_id",), direction="descending", limit=1))
+        conditions = where(event_seq=event_seq, rerun_of="")
+        rows = await self._journal.read(Select(RUNS, conditions, order=("run_id",), direction="descending", limit=1))
         return rows[0] if rows else None
 
     async def reruns(self, run: Row, limit: int) -> list[Row]:
-        made = where(event_seq=run["event_seq"], rerun_of=run["run_id"])
-        return await self._journal.read(Select(RUNS, made, order=("run_id",), limit=limit))
+        conditions = where(event_seq=run["event_seq"], rerun_of=run["run_id"])
+        return await self._journal.read(Select(RUNS, conditions, order=("run_id",), limit=limit))
 
-    async def denials(self, run_id: str, limit: int) -> list[Row]:
+    async def denials(self, run_id: RunId, limit: int) -> list[Row]:
         """Returns the audit entries of the run's denied calls, in order."""
-        refused = where(run_id=run_id, outcome="denied")
-        return await self._journal.read(Select(AUDIT, refused, order=("seq",), limit=limit))
+        conditions = where(run_id=run_id, outcome="denied")
+        return await self._journal.read(Select(AUDIT, conditions, order=("seq",), limit=limit))
 
-    async def ended_after(self, conversation_id: str, feed_seq: int) -> list[Row]:
+    async def ended_after(self, conversation_id: ConversationId, feed_seq: int) -> list[Row]:
         """Returns those of the conversation's latest runs that ended after this position of the feed, in order."""
         query = Select(
             RUNS,
@@ -249,10 +257,10 @@ class Ledger:
             direction="descending",
             limit=MAX_LATEST_RUNS,
         )
-        ended = [row for row in await self._journal.read(query) if row["feed_seq"] > feed_seq]
-        return sorted(ended, key=lambda row: int(row["feed_seq"]))
+        ended_runs = [row for row in await self._journal.read(query) if row["feed_seq"] > feed_seq]
+        return sorted(ended_runs, key=lambda row: int(row["feed_seq"]))
 
-    async def last_sequence(self, run_id: str) -> int:
+    async def last_sequence(self, run_id: RunId) -> int:
         query = Select(
             RUN_EVENTS, where(run_id=run_id), ("sequence",), order=("sequence",), direction="descending", limit=1
         )

@@ -61,12 +61,12 @@ _INLINE_TYPES: Final = frozenset(
 def detect_media_type(head: bytes, declared: str = "") -> str:
     """Returns the media type of content that starts with `head`."""
     declared = _normalize(declared)
-    found = _signature(head)
-    if found is not None:
-        fits = declared in _EQUIVALENT_TYPES.get(found, ()) or (
-            found == "application/zip" and declared.startswith(_ZIPPED)
+    detected = _signature(head)
+    if detected is not None:
+        fits = declared in _EQUIVALENT_TYPES.get(detected, ()) or (
+            detected == "application/zip" and declared.startswith(_ZIPPED)
         )
-        return declared if fits else found
+        return declared if fits else detected
     if _is_text(head):
         markup = next(
             (mime for pattern, mime in _MARKUP if pattern.match(head.removeprefix(b"\xef\xbb\xbf").lstrip())), None

@@ -1,6 +1,7 @@
 """Writes, reads and deletes rows of the table of model calls. `core/runs/model_call_log` collects them."""
 
 from parlour.core.journal import ANY, Delete, Insert, Journal, Row, Select, where
+from parlour.core.model.ids import ModelId, RunId
 from parlour_sdk.values import dataclass
 
 from .tables import MODEL_CALLS
@@ -11,11 +12,11 @@ class ModelCall:
     """One request to a model with its answer."""
 
     call_id: str
-    run_id: str
+    run_id: RunId
     actor_type: str
     actor_id: str
     """The sender of the event that the run answers."""
-    model_id: str
+    model_id: ModelId
     outcome: str
     request: str
     """JSON with `messages`, `tools` and `parameters`; `texts` of an embedding; `query` and `documents` of a rerank."""
@@ -41,7 +42,7 @@ class ModelCalls:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def get(self, run_id: str, call_id: str) -> Row | None:
+    async def get(self, run_id: RunId, call_id: str) -> Row | None:
         """Returns the call only if it belongs to this run."""
         query = Select(MODEL_CALLS, where(call_id=call_id, run_id=run_id), limit=1, point_read=True)
         rows = await self._journal.read(query)

@@ -1,21 +1,26 @@
 """Statements and reads of the outbox: messages and actions for a surface. `core/delivery` sends them.
 
 States: `pending` waits; `streaming` is shown while it is being written; `sending` was handed to the surface and is not
-yet acknowledged; `sent`, `failed` and `expired` are final. A `sending` row found at a restart is uncertain.
+yet acknowledged; `held` waits for the next message of its chat, because the platform accepts no reply now; `sent`,
+`failed` and `expired` are final. A `sending` row found at a restart is uncertain.
 """
 
 from typing import Any
 
+from parlour.core.cluster.parts import part_of
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Insert, Journal, Row, Select, Update, above, one_of, where
+from parlour.core.model.ids import BotId, ConversationId, OutboxId, PartId, RunId
 from parlour.core.model.outbox_row import MESSAGE_KINDS, OutboxRow, OutboxState
+from parlour.core.model.reply_allowance import ReplyUse
 
 from .tables import OUTBOX
 
 
 def _payload(row: OutboxRow) -> str:
     locale = {"locale": row.locale} if row.locale else {}
-    return dumps({"message": row.message, "address": row.address, "code": row.code, **locale})
+    reply = {"reply": row.reply.encode()} if row.reply is not None else {}
+    return dumps({"message": row.message, "address": row.address, "code": row.code, **locale, **reply})
 
 
 def insert(row: OutboxRow) -> Insert:
@@ -26,6 +31,7 @@ def insert(row: OutboxRow) -> Insert:
             "outbox_id": row.outbox_id,
             "surface": row.surface,
             "target": row.target,
+            "part": part_of(row.bot_id, row.conversation_id),
             "conversation_id": row.conversation_id,
             "bot_id": row.bot_id,
             "run_id": row.run_id,
@@ -59,13 +65,13 @@ def complete_stream(row: OutboxRow, now: int) -> Update:
     return Update(OUTBOX, values, where(outbox_id=row.outbox_id, state="streaming"))
 
 
-def record_message_id(outbox_id: str, message_id: str, now: int) -> Update:
+def record_message_id(outbox_id: OutboxId, message_id: str, now: int) -> Update:
     """Records the platform's message id under which a streamed message is shown."""
     values: dict[str, Any] = {"platform_message_id": message_id, "updated_at": now}
     return Update(OUTBOX, values, where(outbox_id=outbox_id, platform_message_id=""), expect=ANY)
 
 
-def fail_streams(run_id: str, reason: str, now: int) -> Update:
+def fail_streams(run_id: RunId, reason: str, now: int) -> Update:
     """Marks messages as failed that were still being streamed when their run ended."""
     return Update(
         OUTBOX,
@@ -87,8 +93,34 @@ def transition(
         "possibly_repeated": int(row.possibly_repeated),
         "not_before": row.not_before,
         "updated_at": now,
+        **({"payload": _payload(row)} if row.reply is not None else {}),
     }
     return Update(OUTBOX, values, where(outbox_id=row.outbox_id, state=source))
+
+
+def hold(row: OutboxRow, reason: str, now: int) -> Update:
+    """Holds a pending reply until the next message of its chat, or until it expires."""
+    values: dict[str, Any] = {
+        "state": "held",
+        "reason": reason,
+        "payload": _payload(row),
+        "expires_at": row.expires_at,
+        "updated_at": now,
+    }
+    return Update(OUTBOX, values, where(outbox_id=row.outbox_id, state="pending"))
+
+
+def release(row: OutboxRow, now: int) -> Update:
+    """Lets a held reply be sent again. It has no guard: it is part of the unit that accepts an event."""
+    values: dict[str, Any] = {
+        "state": "pending",
+        "reason": "",
+        "payload": _payload(row),
+        "not_before": row.not_before,
+        "expires_at": row.expires_at,
+        "updated_at": now,
+    }
+    return Update(OUTBOX, values, where(outbox_id=row.outbox_id, state="held"), expect=ANY)
 
 
 def from_row(row: Row) -> OutboxRow:
@@ -115,13 +147,14 @@ def from_row(row: Row) -> OutboxRow:
         not_before=row["not_before"],
         reason=row["reason"],
         message_id=row["platform_message_id"],
+        reply=ReplyUse(**payload["reply"]) if "reply" in payload else None,
     )
 
 
-def _is_same_chat(one: OutboxRow, other: OutboxRow) -> bool:
+def _is_same_chat(first: OutboxRow, second: OutboxRow) -> bool:
     """Returns whether two rows address the same chat; an address without an account matches any account."""
-    accounts = {row.address.get("account") for row in (one, other)} - {None, ""}
-    chats = {(row.address.get("chat_type"), row.address.get("chat_id")) for row in (one, other)}
+    accounts = {row.address.get("account") for row in (first, second)} - {None, ""}
+    chats = {(row.address.get("chat_type"), row.address.get("chat_id")) for row in (first, second)}
     return len(accounts) < 2 and len(chats) == 1
 
 
@@ -131,11 +164,19 @@ class OutboxStore:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def unfinished(self) -> list[OutboxRow]:
-        query = Select(OUTBOX, where(state=one_of("pending", "sending")), order=("seq",))
+    async def unfinished(self, part: PartId | None = None) -> list[OutboxRow]:
+        """Returns the rows that wait or are being sent, of all parts or of one."""
+        in_part = () if part is None else where(part=part)
+        query = Select(OUTBOX, where(state=one_of("pending", "sending")) + in_part, order=("seq",))
         return [from_row(row) for row in await self._journal.read(query)]
 
-    async def get(self, outbox_id: str) -> OutboxRow | None:
+    async def held(self, bot_id: BotId, chat: str, now: int) -> list[OutboxRow]:
+        """Returns the held replies of a chat that have not expired, in order."""
+        query = Select(OUTBOX, where(state="held", bot_id=bot_id), order=("seq",))
+        rows = [from_row(row) for row in await self._journal.read(query)]
+        return [row for row in rows if row.address.get("chat") == chat and row.expires_at > now]
+
+    async def get(self, outbox_id: OutboxId) -> OutboxRow | None:
         rows = await self._journal.read(Select(OUTBOX, where(outbox_id=outbox_id), limit=1))
         return from_row(rows[0]) if rows else None
 
@@ -148,28 +189,28 @@ class OutboxStore:
         query = Select(OUTBOX, where(platform_message_id=message_id, bot_id=row.bot_id))
         return any(_is_same_chat(from_row(each), row) for each in await self._journal.read(query))
 
-    async def shown_by_run(self, run_id: str) -> list[OutboxRow]:
-        """Returns the run's messages and notices that were shown to the users of the conversation, in order."""
+    async def shown_by_run(self, run_id: RunId) -> list[OutboxRow]:
+        """Returns the run's messages and notices that were or will be shown to users, in order."""
         query = Select(
             OUTBOX,
-            where(run_id=run_id, kind=one_of(*MESSAGE_KINDS), state=one_of("sent", "sending", "pending")),
+            where(run_id=run_id, kind=one_of(*MESSAGE_KINDS), state=one_of("sent", "sending", "pending", "held")),
             order=("seq",),
             point_read=True,
         )
         return [from_row(row) for row in await self._journal.read(query)]
 
-    async def shown_after(self, conversation_id: str, feed_seq: int, limit: int) -> list[OutboxRow]:
-        shown = one_of("sent", "sending", "pending")
-        conditions = where(conversation_id=conversation_id, feed_seq=above(feed_seq), state=shown)
+    async def shown_after(self, conversation_id: ConversationId, feed_seq: int, limit: int) -> list[OutboxRow]:
+        visible_states = one_of("sent", "sending", "pending")
+        conditions = where(conversation_id=conversation_id, feed_seq=above(feed_seq), state=visible_states)
         query = Select(OUTBOX, conditions, order=("feed_seq",), limit=limit)
         return [from_row(row) for row in await self._journal.read(query)]
 
-    async def streaming_rows(self, run_id: str) -> list[OutboxRow]:
+    async def streaming_rows(self, run_id: RunId) -> list[OutboxRow]:
         """Returns the run's messages that are being streamed."""
         query = Select(OUTBOX, where(run_id=run_id, state="streaming"), order=("seq",), point_read=True)
         return [from_row(row) for row in await self._journal.read(query)]
 
-    async def last_feed_seq(self, conversation_id: str) -> int:
+    async def last_feed_seq(self, conversation_id: ConversationId) -> int:
         query = Select(
             OUTBOX,
             where(conversation_id=conversation_id),

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from parlour.core.journal import Delete, Journal, Receipt, Row, Search, Select, Statement, Table, Unit
+from parlour.core.journal import Delete, Journal, PreparedCallback, Receipt, Row, Search, Select, Statement, Table, Unit
 from parlour.core.redaction import Redactor
 
-from .tables import AUDIT, EVENTS, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
+from .tables import AUDIT, EVENTS, JOBS, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
 
 REDACTED_COLUMNS: Final[Mapping[Table, tuple[str, ...]]] = {
     RUNS: ("error", "status_reason"),
@@ -18,6 +18,7 @@ REDACTED_COLUMNS: Final[Mapping[Table, tuple[str, ...]]] = {
     TRAIL: ("data",),
     OUTCOMES: ("reason",),
     OUTBOX: ("reason",),
+    JOBS: ("error", "message"),
     RUN_EVENTS: ("data",),
     EVENTS: ("body",),
 }
@@ -32,7 +33,7 @@ class RedactedJournal:
         self._journal = journal
         self._redactor = redactor
 
-    async def commit(self, unit: Unit) -> Receipt:
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         for position, statement in enumerate(unit.statements):
             if statement.table not in REDACTED_COLUMNS:
                 continue
@@ -41,7 +42,7 @@ class RedactedJournal:
                 unit = replace(
                     unit, statements=(*unit.statements[:position], cleaned, *unit.statements[position + 1 :])
                 )
-        return await self._journal.commit(unit)
+        return await self._journal.commit(unit, on_prepared)
 
     async def read(self, query: Select) -> list[Row]:
         return await self._journal.read(query)
@@ -52,16 +53,16 @@ class RedactedJournal:
     def _redact(self, statement: Statement, columns: tuple[str, ...]) -> Statement:
         if isinstance(statement, Delete) or not _is_redactable(statement.table, statement.values):
             return statement
-        changed: dict[str, Any] = {}
+        redacted: dict[str, Any] = {}
         for column in columns:
             text = statement.values.get(column)
             if text and isinstance(text, str):
-                clean = (self._redactor.redact_json if column in JSON_COLUMNS else self._redactor.redact)(text)
-                if clean != text:
-                    changed[column] = clean
-        if not changed:
+                redacted_text = (self._redactor.redact_json if column in JSON_COLUMNS else self._redactor.redact)(text)
+                if redacted_text != text:
+                    redacted[column] = redacted_text
+        if not redacted:
             return statement
-        values: dict[str, Any] = {**statement.values, **changed}
+        values: dict[str, Any] = {**statement.values, **redacted}
         return replace(statement, values=values)
 
 

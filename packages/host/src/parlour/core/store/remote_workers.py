@@ -5,6 +5,7 @@ from typing import Any
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Insert, Journal, Row, Select, Update, where
+from parlour.core.model.ids import PluginId, RuntimeId
 from parlour_sdk.values import dataclass
 
 from .tables import RUNTIMES
@@ -16,8 +17,8 @@ ACTIVE, GONE = "active", "gone"
 class RemoteWorker:
     """A registered remote worker."""
 
-    runtime_id: str
-    plugin_id: str
+    runtime_id: RuntimeId
+    plugin_id: PluginId
     status: str
     definition: Mapping[str, Any]
     """Values of its registration: labels, runners, slots, versions, providers, workspaces."""
@@ -41,8 +42,12 @@ class RemoteWorker:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the worker with the fields of the protocol."""
-        times = {"registered_at": self.registered_at, "last_seen_at": self.last_seen_at, "expires_at": self.expires_at}
-        return {"runtime_id": self.runtime_id, "status": self.status, **self.definition, **times}
+        timestamps = {
+            "registered_at": self.registered_at,
+            "last_seen_at": self.last_seen_at,
+            "expires_at": self.expires_at,
+        }
+        return {"runtime_id": self.runtime_id, "status": self.status, **self.definition, **timestamps}
 
 
 def insert(runtime: RemoteWorker) -> Insert:
@@ -50,22 +55,22 @@ def insert(runtime: RemoteWorker) -> Insert:
     return Insert(RUNTIMES, {"runtime_id": runtime.runtime_id, **_values(runtime)})
 
 
-def update(known: RemoteWorker, runtime: RemoteWorker) -> Update:
+def update(previous: RemoteWorker, runtime: RemoteWorker) -> Update:
     """Updates a worker. Fails its guard if it was changed since it was read."""
-    same = where(runtime_id=known.runtime_id, plugin_id=known.plugin_id, status=known.status)
-    return Update(RUNTIMES, _values(runtime), same)
+    conditions = where(runtime_id=previous.runtime_id, plugin_id=previous.plugin_id, status=previous.status)
+    return Update(RUNTIMES, _values(runtime), conditions)
 
 
 def record_seen(runtime: RemoteWorker, now: int, until: int) -> Update:
     """Records a sign of activity and extends the worker's expiry."""
-    own = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
-    return Update(RUNTIMES, {"last_seen_at": now, "expires_at": until}, own)
+    conditions = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
+    return Update(RUNTIMES, {"last_seen_at": now, "expires_at": until}, conditions)
 
 
 def mark_gone(runtime: RemoteWorker) -> Update:
     """Marks a worker as gone."""
-    own = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
-    return Update(RUNTIMES, {"status": GONE}, own)
+    conditions = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
+    return Update(RUNTIMES, {"status": GONE}, conditions)
 
 
 def _values(runtime: RemoteWorker) -> dict[str, str | int]:
@@ -86,7 +91,7 @@ class RemoteWorkerStore:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def get(self, runtime_id: str) -> RemoteWorker | None:
+    async def get(self, runtime_id: RuntimeId) -> RemoteWorker | None:
         rows = await self._journal.read(Select(RUNTIMES, where(runtime_id=runtime_id), limit=1, point_read=True))
         return _from_row(rows[0]) if rows else None
 

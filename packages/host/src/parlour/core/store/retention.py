@@ -27,6 +27,7 @@ from parlour.core.journal import (
     StorageFailed,
     Table,
     Unit,
+    Update,
     Upsert,
     above,
     at_most,
@@ -40,7 +41,22 @@ from parlour_sdk.values import dataclass
 from .artifact_service import ArtifactService
 from .clock_check import DAY_MILLISECONDS, ClockCheck
 from .retention_queries import FINAL_STATUSES, SWEEPS, Sweep
-from .tables import ARTIFACTS, BUDGET_USES, LOGINS, META, NAMES, RUN_EVENTS, RUNS
+from .tables import (
+    ARTIFACTS,
+    BUDGET_USES,
+    DIRECTORY,
+    DIRECTORY_MEMBERS,
+    DIRECTORY_MESSAGES,
+    JOBS,
+    LIMITS,
+    LOGINS,
+    META,
+    NAMES,
+    OUTBOX,
+    REPLY_ALLOWANCES,
+    RUN_EVENTS,
+    RUNS,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +75,8 @@ CLOCK_CHECK_SECONDS = 300.0
 """Seconds between two checks of the clock."""
 BUDGET_DAYS = 400
 """Days for which the daily use of budgets is kept."""
+JOB_DAYS = 30
+"""Days for which finished, failed and cancelled jobs are kept."""
 RUN_BATCH_ROWS = 20
 """Runs that are read by one query when run events are deleted."""
 MAX_ATTEMPTS = 3
@@ -82,6 +100,8 @@ class RetentionPeriods:
     audit: float = 365
     model_calls: float = 7
     """Prompts, parameters and answers of model calls."""
+    directory: float = 90
+    """People, chats, members and messages of the directory, after they were last seen."""
 
 
 @dataclass(slots=True)
@@ -117,8 +137,10 @@ class Retention:
 
     async def last_report(self) -> RetentionReport:
         value = await self._read_meta("retention")
-        kept: dict[str, Any] = loads(value) if value else {}
-        return RetentionReport(kept.get("started_at", 0), kept.get("finished_at", 0), Counter(kept.get("removed", {})))
+        stored: dict[str, Any] = loads(value) if value else {}
+        return RetentionReport(
+            stored.get("started_at", 0), stored.get("finished_at", 0), Counter(stored.get("removed", {}))
+        )
 
     async def serve(self, first_seconds: float, every_seconds: float) -> None:
         """Runs a job every `every_seconds`, for as long as the Host runs."""
@@ -126,13 +148,15 @@ class Retention:
         first_at = asyncio.get_running_loop().time() + first_seconds
         while True:
             try:
-                held = await self._clock_check.is_held()
-                rest = max(first_at - asyncio.get_running_loop().time(), await self._until_next(every_seconds))
-                if held:
+                is_held = await self._clock_check.is_held()
+                wait_seconds = max(
+                    first_at - asyncio.get_running_loop().time(), await self._seconds_until_next(every_seconds)
+                )
+                if is_held:
                     await asyncio.sleep(CLOCK_CHECK_SECONDS)
-                elif rest > 0 and not self._changed.is_set():
+                elif wait_seconds > 0 and not self._changed.is_set():
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._changed.wait(), min(rest, CLOCK_CHECK_SECONDS))
+                        await asyncio.wait_for(self._changed.wait(), min(wait_seconds, CLOCK_CHECK_SECONDS))
                 else:
                     self._changed.clear()
                     await self.run_once()
@@ -143,7 +167,7 @@ class Retention:
                 logger.exception("clean-up failed; it is retried")
                 await asyncio.sleep(ERROR_PAUSE_SECONDS)
 
-    async def _until_next(self, every_seconds: float) -> float:
+    async def _seconds_until_next(self, every_seconds: float) -> float:
         """Returns the seconds until a job is due. A job that ended in the future, by a wrong clock, is ignored."""
         finished_at, now = (await self.last_report()).finished_at, self._clock.now()
         return (finished_at - now) / 1000 + every_seconds if 0 < finished_at <= now else 0
@@ -156,7 +180,11 @@ class Retention:
             await self._sweep(sweep, report)
         await self._remove_expired(report)
         await self._remove_small_rows(report)
-        await self._remove_expired_names(report)
+        await self._remove_by_expiry(NAMES, self._clock.now(), report)
+        await self._remove_by_expiry(LIMITS, self._clock.now() - DAY_MILLISECONDS, report)
+        await self._remove_finished_jobs(report)
+        await self._expire_held_replies(report)
+        await self._remove_unseen(report)
         objects = await self._artifacts.collect_orphans()
         report.removed["objects"] = len(objects)
         report.finished_at = self._clock.now()
@@ -167,10 +195,10 @@ class Retention:
 
     async def _sweep(self, sweep: Sweep, report: RetentionReport) -> None:
         days = getattr(self._periods, sweep.period)
-        before = self._before(days, report)
+        cutoff = self._cutoff(days, report)
         position: tuple[Any, ...] = ()
         tries = 0
-        while rows := await self._expired_rows(sweep, position, before):
+        while rows := await self._expired_rows(sweep, position, cutoff):
             removed = report.removed[sweep.table.name]
             if await self._is_share_deleted(sweep.table.name, removed, sweep.table, sweep.key, days, removed):
                 return
@@ -184,31 +212,33 @@ class Retention:
                     continue  # one of the rows is needed again or was deleted; check the batch again
             position, tries = where(**{sweep.key: above(rows[-1][sweep.key])}), 0
 
-    async def _expired_rows(self, sweep: Sweep, position: tuple[Any, ...], before: int) -> list[Row]:
+    async def _expired_rows(self, sweep: Sweep, position: tuple[Any, ...], cutoff: int) -> list[Row]:
         query = Select(sweep.table, position, sweep.columns, order=(sweep.key,), limit=BATCH_ROWS)
-        return list(takewhile(lambda row: row["created_at"] < before, await self._journal.read(query)))
+        return list(takewhile(lambda row: row["created_at"] < cutoff, await self._journal.read(query)))
 
     async def _remove_run_events(self, report: RetentionReport) -> None:
         """Deletes the events of old runs whose own rows stay.
 
         The position is stored, up to the first run that still needs its events.
         """
-        before = self._before(self._periods.run_events, report)
+        cutoff = self._cutoff(self._periods.run_events, report)
         position = await self._read_meta("retention.run_events")
-        passed, emptied = True, 0
+        all_final, deleted_runs = True, 0
         while True:
             columns = ("run_id", "status", "created_at", "finished_at")
             query = Select(RUNS, where(run_id=above(position)), columns, order=("run_id",), limit=RUN_BATCH_ROWS)
-            rows = list(takewhile(lambda row: row["created_at"] < before, await self._journal.read(query)))
+            rows = list(takewhile(lambda row: row["created_at"] < cutoff, await self._journal.read(query)))
             if not rows:
                 return
-            if await self._is_share_deleted("run_events", emptied, RUNS, "run_id", self._periods.run_events, 0):
+            if await self._is_share_deleted("run_events", deleted_runs, RUNS, "run_id", self._periods.run_events, 0):
                 return
-            done = [row["run_id"] for row in rows if row["status"] in FINAL_STATUSES and row["finished_at"] < before]
-            await self._delete_run_events(done, report)
-            emptied += len(done)
-            position, passed = rows[-1]["run_id"], passed and len(done) == len(rows)
-            if passed:
+            final_run_ids = [
+                row["run_id"] for row in rows if row["status"] in FINAL_STATUSES and row["finished_at"] < cutoff
+            ]
+            await self._delete_run_events(final_run_ids, report)
+            deleted_runs += len(final_run_ids)
+            position, all_final = rows[-1]["run_id"], all_final and len(final_run_ids) == len(rows)
+            if all_final:
                 await self._journal.commit(Unit("retention.pass", (_meta_upsert("retention.run_events", position),)))
 
     async def _delete_run_events(self, runs: Sequence[str], report: RetentionReport) -> None:
@@ -230,24 +260,34 @@ class Retention:
         expired = where(expires_at=above(0)) + where(expires_at=at_most(report.started_at))
         query = Select(ARTIFACTS, expired, ("artifact_id",), limit=BATCH_ROWS)
         while rows := await self._journal.read(query):
-            these = where(artifact_id=one_of(*(row["artifact_id"] for row in rows)))
-            await self._step(report, "expired", len(rows), [Delete(ARTIFACTS, these + expired, expect=ANY)])
+            conditions = where(artifact_id=one_of(*(row["artifact_id"] for row in rows)))
+            await self._step(report, "expired", len(rows), [Delete(ARTIFACTS, conditions + expired, expect=ANY)])
 
     async def _remove_small_rows(self, report: RetentionReport) -> None:
-        """Deletes expired browser sessions, and daily uses of budgets that are no longer shown."""
+        """Deletes expired browser sessions and reply allowances, and daily uses of budgets that are no longer shown."""
         oldest = datetime.fromtimestamp(report.started_at / 1000, UTC) - timedelta(days=BUDGET_DAYS)
         for table, old in (
             (LOGINS, where(expires_at=at_most(report.started_at))),
+            (REPLY_ALLOWANCES, where(expires_at=at_most(report.started_at))),
             (BUDGET_USES, where(period=below(oldest.date().isoformat()))),
         ):
             rows = await self._journal.read(Select(table, old, limit=1))
             if rows:
                 await self._step(report, table.name, 0, [Delete(table, old, expect=ANY)])
 
-    async def _is_share_deleted(self, name: str, done: int, table: Table, key: str, days: float, gone: int) -> bool:
-        """Returns whether this job has deleted its share of a table; `gone` rows are already missing from the table."""
+    async def _expire_held_replies(self, report: RetentionReport) -> None:
+        """Marks held replies as expired whose chat had no further message in time."""
+        overdue = where(state="held", expires_at=at_most(report.started_at))
+        if await self._journal.read(Select(OUTBOX, overdue, ("seq",), limit=1)):
+            values: dict[str, Any] = {"state": "expired", "updated_at": report.started_at}
+            await self._step(report, "outbox", 0, [Update(OUTBOX, values, overdue, expect=ANY)])
+
+    async def _is_share_deleted(
+        self, name: str, deleted: int, table: Table, key: str, days: float, missing: int
+    ) -> bool:
+        """Returns whether this job has deleted its share of a table; `missing` rows are already gone from it."""
         share = max(MAX_DELETED_FRACTION, 2 * self._every_days / days) if days else 0
-        if done < MIN_DELETED_ROWS or share >= 1 or done < share * (gone + await self._count(table, key)):
+        if deleted < MIN_DELETED_ROWS or share >= 1 or deleted < share * (missing + await self._count(table, key)):
             return False
         logger.info("clean-up deleted its share of %s; the next clean-up continues", name)
         return True
@@ -259,27 +299,45 @@ class Retention:
             count, position = count + len(rows), where(**{key: above(rows[-1][key])})
         return count
 
-    async def _remove_expired_names(self, report: RetentionReport) -> None:
-        """Deletes expired names, which would be requested from the platform again anyway."""
-        query = Select(
-            NAMES, where(expires_at=at_most(self._clock.now())), ("expires_at",), ("expires_at",), limit=BATCH_ROWS
-        )
+    async def _remove_by_expiry(self, table: Table, until: int, report: RetentionReport) -> None:
+        """Deletes rows that expired: names, which would be requested again, and counters of windows that are over.
+
+        A counter stays for a day, since the clock of another Host may be behind.
+        """
+        query = Select(table, where(expires_at=at_most(until)), ("expires_at",), ("expires_at",), limit=BATCH_ROWS)
         while rows := await self._journal.read(query):
-            these = where(expires_at=at_most(rows[-1]["expires_at"]))
-            await self._step(report, "names", len(rows), [Delete(NAMES, these, expect=ANY)])
+            conditions = where(expires_at=at_most(rows[-1]["expires_at"]))
+            await self._step(report, table.name, len(rows), [Delete(table, conditions, expect=ANY)])
+
+    async def _remove_finished_jobs(self, report: RetentionReport) -> None:
+        """Deletes jobs that have ended some time ago. Unfinished jobs are never deleted by their age."""
+        old = where(state=one_of("done", "failed", "cancelled"), finished_at=at_most(self._cutoff(JOB_DAYS, report)))
+        query = Select(JOBS, old, ("job_id",), limit=BATCH_ROWS)
+        while rows := await self._journal.read(query):
+            conditions = where(job_id=one_of(*(row["job_id"] for row in rows))) + old
+            await self._step(report, "jobs", len(rows), [Delete(JOBS, conditions, expect=ANY)])
+
+    async def _remove_unseen(self, report: RetentionReport) -> None:
+        """Deletes rows of the directory that no event has named for its period."""
+        cutoff = self._cutoff(self._periods.directory, report)
+        for table in (DIRECTORY, DIRECTORY_MEMBERS, DIRECTORY_MESSAGES):
+            query = Select(table, where(seen_at=below(cutoff)), ("seen_at",), ("seen_at",), limit=BATCH_ROWS)
+            while rows := await self._journal.read(query):
+                old = where(seen_at=at_most(rows[-1]["seen_at"]))
+                await self._step(report, table.name, len(rows), [Delete(table, old, expect=ANY)])
 
     async def _step(self, report: RetentionReport, name: str, count: int, statements: list[Statement]) -> None:
-        began = asyncio.get_running_loop().time()
+        started_at = asyncio.get_running_loop().time()
         report.removed[name] += count
         try:
             await self._journal.commit(Unit("retention.step", (*statements, report.upsert())))
         except GuardFailed:
             report.removed[name] -= count
             raise
-        took = asyncio.get_running_loop().time() - began
-        await asyncio.sleep(max(MIN_PAUSE_SECONDS, took * PAUSE_WORK_RATIO))
+        elapsed = asyncio.get_running_loop().time() - started_at
+        await asyncio.sleep(max(MIN_PAUSE_SECONDS, elapsed * PAUSE_WORK_RATIO))
 
-    def _before(self, days: float, report: RetentionReport) -> int:
+    def _cutoff(self, days: float, report: RetentionReport) -> int:
         return report.started_at - round(days * DAY_MILLISECONDS) if days else 0
 
     async def _read_meta(self, name: str) -> str:

@@ -49,18 +49,18 @@ class Sweep:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        more = {self.inbox_reference[1]} if self.inbox_reference else set()
-        more |= {self.final_values[0]} if self.final_values else set()
-        return (self.key, *sorted(more - {self.key, "created_at"}), "created_at")
+        extra_columns = {self.inbox_reference[1]} if self.inbox_reference else set()
+        extra_columns |= {self.final_values[0]} if self.final_values else set()
+        return (self.key, *sorted(extra_columns - {self.key, "created_at"}), "created_at")
 
     async def removable(self, journal: Journal, rows: list[Row]) -> list[Row]:
         """Returns those of the rows that are no longer needed."""
         rows = [row for row in rows if self.is_final(row)]
         if rows and self.inbox_reference is not None:
-            column, own = self.inbox_reference
-            named = await journal.read(Select(INBOX, _in_inbox(column, own, rows), (column,)))
-            owed = {row[column] for row in named}
-            rows = [row for row in rows if row[own] not in owed]
+            column, own_column = self.inbox_reference
+            inbox_rows = await journal.read(Select(INBOX, _in_inbox(column, own_column, rows), (column,)))
+            needed = {row[column] for row in inbox_rows}
+            rows = [row for row in rows if row[own_column] not in needed]
         if rows and self.keep_newest:
             last = await journal.read(Select(self.table, (), (self.key,), (self.key,), "descending", 1))
             rows = [row for row in rows if row[self.key] != last[0][self.key]]
@@ -73,16 +73,16 @@ class Sweep:
         """
         keys = one_of(*(row[self.key] for row in rows))
         final = where(**{self.final_values[0]: one_of(*self.final_values[1])}) if self.final_values else ()
-        made: list[Statement] = [Delete(self.table, where(**{self.key: keys}) + final, expect=len(rows))]
-        made += [Delete(table, where(**{column: keys}), expect=ANY) for table, column in self.dependents]
+        result: list[Statement] = [Delete(self.table, where(**{self.key: keys}) + final, expect=len(rows))]
+        result += [Delete(table, where(**{column: keys}), expect=ANY) for table, column in self.dependents]
         if self.inbox_reference is not None:
-            column, own = self.inbox_reference
-            made.insert(0, Update(INBOX, {"attempts": 0}, _in_inbox(column, own, rows), expect=0))
-        return made
+            column, own_column = self.inbox_reference
+            result.insert(0, Update(INBOX, {"attempts": 0}, _in_inbox(column, own_column, rows), expect=0))
+        return result
 
 
-def _in_inbox(column: str, own: str, rows: Iterable[Row]) -> tuple[Condition, ...]:
-    return where(**{column: one_of(*{row[own] for row in rows})})
+def _in_inbox(column: str, own_column: str, rows: Iterable[Row]) -> tuple[Condition, ...]:
+    return where(**{column: one_of(*{row[own_column] for row in rows})})
 
 
 SWEEPS: tuple[Sweep, ...] = (

@@ -7,6 +7,7 @@ from typing import Any
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Upsert, one_of, starts_with, where
+from parlour.core.model.ids import ConversationId
 
 from .tables import STATE
 
@@ -17,7 +18,7 @@ MAX_CACHED_KEYS = 4096
 class StateScopes(dict[str, str]):
     """Scope keys of one run. A scope whose ids the event lacks is absent."""
 
-    def __init__(self, keys: Mapping[str, str], conversation_id: str) -> None:
+    def __init__(self, keys: Mapping[str, str], conversation_id: ConversationId) -> None:
         super().__init__(keys)
         self.conversation_id = conversation_id
 

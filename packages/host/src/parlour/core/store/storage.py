@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, Upsert, starts_with, where
+from parlour.core.model.ids import NO_BINDING, PluginId, RunId
 from parlour.core.model.ports import Clock
 from parlour.core.model.storage_owners import storage_owners
 
@@ -20,7 +21,7 @@ class EffectfulRun(Protocol):
     """The run that a write belongs to."""
 
     @property
-    def run_id(self) -> str: ...
+    def run_id(self) -> RunId: ...
 
     def mark_effect(self) -> bool:
         """Records that the run has an effect; returns whether this prevents repeating the run."""
@@ -39,10 +40,10 @@ class Storage:
         rows = await self._journal.read(query)
         return bytes(rows[0]["value"]) if rows else None
 
-    async def used_bytes(self, area: str, owner: str, besides: str) -> int:
-        """Returns the bytes of the owner's values, except the value named `besides`."""
+    async def used_bytes(self, area: str, owner: str, except_name: str) -> int:
+        """Returns the bytes of the owner's values, except the value named `except_name`."""
         rows = await self._journal.read(Select(STORAGE, where(area=area, owner=owner), ("name", "size_bytes")))
-        return sum(int(row["size_bytes"]) for row in rows if row["name"] != besides)
+        return sum(int(row["size_bytes"]) for row in rows if row["name"] != except_name)
 
     async def names(self, area: str, owner: str, prefix: str, limit: int) -> list[str]:
         condition = where(area=area, owner=owner, name=starts_with(prefix))
@@ -66,12 +67,12 @@ class Storage:
         removal = Delete(STORAGE, where(area=area, owner=owner, name=name), expect=ANY)
         await self._write("storage.delete", removal, run, self._clock.now())
 
-    async def delete_plugin_data(self, plugin_id: str, workspace_id: str = "default") -> None:
+    async def delete_plugin_data(self, plugin_id: PluginId, workspace_id: str = "default") -> None:
         """Deletes all values of a plugin, including those of its bindings. Values of the workspace area stay."""
-        own = storage_owners(workspace_id, plugin_id, "")
+        owners = storage_owners(workspace_id, plugin_id, NO_BINDING)
         areas = (
-            Delete(STORAGE, where(area="plugin", owner=own["plugin"]), expect=ANY),
-            Delete(STORAGE, where(area="binding", owner=starts_with(own["binding"])), expect=ANY),
+            Delete(STORAGE, where(area="plugin", owner=owners["plugin"]), expect=ANY),
+            Delete(STORAGE, where(area="binding", owner=starts_with(owners["binding"])), expect=ANY),
         )
         await self._journal.commit(Unit("storage.forget", areas))
 
@@ -80,5 +81,5 @@ class Storage:
         if run is None:
             await self._journal.commit(Unit(unit, (statement,)))
             return
-        touch = ledger.update_progress(run.run_id, now, effects=run.mark_effect())
-        await self._journal.commit(Unit(unit, (touch, statement)))
+        progress = ledger.update_progress(run.run_id, now, has_effects=run.mark_effect())
+        await self._journal.commit(Unit(unit, (progress, statement)))

@@ -1,24 +1,26 @@
-"""Defines all tables. An absent value is an empty string or zero; times are epoch milliseconds."""
+"""Defines and lists all tables. An absent value is an empty string or zero; times are epoch milliseconds."""
 
 from parlour.core.journal import Column, Table
 
+from .columns import columns
+from .platform_tables import DIRECTORY as DIRECTORY
+from .platform_tables import DIRECTORY_MEMBERS as DIRECTORY_MEMBERS
+from .platform_tables import DIRECTORY_MESSAGES as DIRECTORY_MESSAGES
+from .platform_tables import NAMES as NAMES
+from .platform_tables import REPLY_ALLOWANCES as REPLY_ALLOWANCES
 
-def _columns(text: str = "", integer: str = "") -> tuple[Column, ...]:
-    return tuple(Column(name) for name in text.split()) + tuple(Column(name, "integer") for name in integer.split())
-
-
-META = Table("meta", _columns("name value"), key=("name",))
+META = Table("meta", columns("name value"), key=("name",))
 
 API_KEYS = Table(
     "api_keys",
-    _columns("key_id name scope digest", "created_at expires_at revoked_at last_used_at"),
+    columns("key_id name scope digest", "created_at expires_at revoked_at last_used_at"),
     key=("key_id",),
     unique=(("digest",),),
 )
 
 USERS = Table(
     "users",
-    _columns("user_id email name role password", "enabled created_at updated_at"),
+    columns("user_id email name role password", "enabled created_at updated_at"),
     key=("user_id",),
     unique=(("email",),),
 )
@@ -26,32 +28,32 @@ USERS = Table(
 
 LOGINS = Table(
     "logins",
-    _columns("digest user_id csrf agent address", "created_at seen_at expires_at"),
+    columns("digest user_id csrf agent address", "created_at seen_at expires_at"),
     key=("digest",),
     indexes=(("user_id",), ("expires_at",)),
 )
 """Browser sessions of operators, by the digest of their cookie."""
 
-WEBHOOKS = Table("webhooks", _columns("webhook_id definition", "created_at updated_at"), key=("webhook_id",))
+WEBHOOKS = Table("webhooks", columns("webhook_id definition", "created_at updated_at"), key=("webhook_id",))
 """Inbound webhooks, which other programs call; their secrets are sealed."""
 
-STATISTICS = Table("statistics", _columns("name", "hour amount"), key=("hour", "name"))
+STATISTICS = Table("statistics", columns("name", "hour amount"), key=("hour", "name"))
 """Statistics by the hour."""
 
 SCHEDULES = Table(
     "schedules",
-    _columns("schedule_id definition", "due_at fired_at created_at updated_at"),
+    columns("schedule_id definition", "due_at fired_at created_at updated_at"),
     key=("schedule_id",),
 )
 
-AGENTS = Table("agents", _columns("agent_id definition", "created_at updated_at"), key=("agent_id",))
+AGENTS = Table("agents", columns("agent_id definition", "created_at updated_at"), key=("agent_id",))
 
-BOTS = Table("bots", _columns("bot_id definition", "created_at updated_at"), key=("bot_id",))
+BOTS = Table("bots", columns("bot_id definition", "created_at updated_at"), key=("bot_id",))
 """Configured bots; secrets of a definition are sealed."""
 
 APPROVALS = Table(
     "approvals",
-    _columns(
+    columns(
         "approval_id keyword status action call hash words agent_id run_id conversation_id chat requester who "
         "decided_by reason outbox_id outcome",
         "event_seq created_at expires_at decided_at",
@@ -61,43 +63,40 @@ APPROVALS = Table(
 )
 """Actions that need the approval of a person: the fixed call, who may decide, and the decision."""
 
-BOT_CURSORS = Table("bot_cursors", _columns("bot_id cursor", "updated_at"), key=("bot_id",))
+BOT_CURSORS = Table("bot_cursors", columns("bot_id cursor", "updated_at"), key=("bot_id",))
 """Position of each bot in its platform's stream of events; written with the events that it has read."""
 
 ROUTES = Table(
-    "routes", _columns("route_id bot_id definition", "position"), key=("route_id",), indexes=(("bot_id", "position"),)
+    "routes", columns("route_id bot_id definition", "position"), key=("route_id",), indexes=(("bot_id", "position"),)
 )
 
 DEFAULT_AGENTS = Table(
     "default_agents",
-    _columns("default_id scope platform bot_id chat thread_id actor_id agent_id", "created_at updated_at"),
+    columns("default_id scope platform bot_id chat thread_id actor_id agent_id", "created_at updated_at"),
     key=("default_id",),
     unique=(("scope", "platform", "bot_id", "chat", "thread_id", "actor_id"),),
 )
 """Default agents of a thread, conversation, channel, actor or the workspace; the bot's routes must permit an agent."""
 
-LISTENER_DELIVERIES = Table(
-    "listening",
-    _columns("plugin_id past", "event_seq observing attempts not_before created_at"),
-    key=("event_seq", "plugin_id"),
-    indexes=(("plugin_id", "event_seq"),),
+JOBS = Table(
+    "jobs",
+    columns(
+        "job_id kind order_key part state payload owner stage message error",
+        "event_seq attempts max_attempts interruptions not_before done total cancel_requested_at lease_until "
+        "created_at started_at finished_at",
+    ),
+    key=("job_id",),
+    indexes=(("kind", "order_key", "state", "event_seq", "job_id"), ("state", "part"), ("event_seq",)),
 )
-"""Pending deliveries of events to the listeners of a plugin, except its handlers in `past`.
+"""Background work with retries. Jobs of one kind and `order_key` run one after the other, by `event_seq` and `job_id`.
 
-If `observing` is 1, the event has another handler.
+`attempts` counts the attempts that were begun, `interruptions` those that a stop of the Host ended; if `max_attempts`
+is 0, attempts have no limit. `payload` is JSON of the kind; its secrets are sealed.
 """
-
-WEBHOOK_CALLS = Table(
-    "webhook_calls",
-    _columns("call_id bot_id request", "event_seq attempts not_before created_at"),
-    key=("call_id",),
-    indexes=(("not_before",),),
-)
-"""Pending deliveries of events to the webhook of a route, each with a copy of the route; its secrets are sealed."""
 
 CONVERSATIONS = Table(
     "conversations",
-    _columns(
+    columns(
         "conversation_id workspace_id source bot_id chat thread_id agent_id principal",
         "generation transcript_seq created_at updated_at",
     ),
@@ -108,37 +107,37 @@ CONVERSATIONS = Table(
 
 EVENTS = Table(
     "events",
-    _columns(
+    columns(
         "event_id event_type workspace_id source source_event_type bot_id principal conversation_id thread_id "
         "actor_type actor_id actor_name subject_type subject_id input_summary body",
         "seq event_time created_at",
     ),
     key=("seq",),
     unique=(("workspace_id", "source", "bot_id", "principal", "event_id"),),
-    indexes=(("conversation_id", "seq"), ("event_type", "seq"), ("event_id",)),
+    indexes=(("conversation_id", "seq"), ("event_type", "seq"), ("event_id",), ("actor_id", "seq")),
     sequence_column="seq",
 )
 
 INBOX = Table(
     "inbox",
-    _columns("lane state run_id", "event_seq attempts transcribed in_flight failures deaths lone_deaths"),
+    columns("lane part state run_id", "event_seq attempts transcribed in_flight failures deaths lone_deaths"),
     key=("event_seq",),
-    indexes=(("run_id",),),
+    indexes=(("run_id",), ("part", "event_seq")),
 )
-"""Events that still have to be handled.
+"""Events that still have to be handled. `part` says which Host owns them (`core/cluster/parts.py`).
 
 `attempts` counts the runs that were started. `in_flight` is 1 while plugins work on the event. `failures` counts the
 runs that failed by themselves, `deaths` the crashes of the Host while the event was in flight, and `lone_deaths` the
 crashes at which no other event was in flight.
 """
 
-OUTCOMES = Table("outcomes", _columns("outcome reason run_id", "event_seq decided_at"), key=("event_seq",))
+OUTCOMES = Table("outcomes", columns("outcome reason run_id", "event_seq decided_at"), key=("event_seq",))
 
 RUNS = Table(
     "runs",
-    _columns(
+    columns(
         "run_id event_id agent_id binding_id runner_id plugin_id conversation_id thread_id workspace_id bot_id "
-        "status status_reason error parent_run_id rerun_of created_by claimed_by usage snapshot metadata",
+        "part status status_reason error parent_run_id rerun_of created_by claimed_by usage snapshot metadata",
         "event_seq attempt shown effects created_at started_at finished_at updated_at deadline_at "
         "cancel_requested_at lease_until feed_seq",
     ),
@@ -154,13 +153,13 @@ RUNS = Table(
 
 RUN_EVENTS = Table(
     "run_events",
-    _columns("run_id type data source artifact_refs metadata", "sequence first_sequence last_sequence created_at"),
+    columns("run_id type data source artifact_refs metadata", "sequence first_sequence last_sequence created_at"),
     key=("run_id", "sequence"),
 )
 
 TRANSCRIPT = Table(
     "transcript",
-    _columns(
+    columns(
         "transcript_id conversation_id thread_id event_id event_type run_id role item_type content content_json "
         "artifact_refs metadata words",
         "seq event_seq created_at",
@@ -175,26 +174,26 @@ ITEM_COLUMNS = tuple(name for name in TRANSCRIPT.column_names if name != "words"
 
 OUTBOX = Table(
     "outbox",
-    _columns(
-        "outbox_id surface target conversation_id bot_id run_id kind state payload reason platform_message_id",
+    columns(
+        "outbox_id surface target part conversation_id bot_id run_id kind state payload reason platform_message_id",
         "seq feed_seq attempts possibly_repeated not_before expires_at created_at updated_at",
     ),
     key=("seq",),
     unique=(("outbox_id",),),
-    indexes=(("state", "seq"), ("conversation_id", "feed_seq"), ("run_id",), ("platform_message_id",)),
+    indexes=(("state", "part", "seq"), ("conversation_id", "feed_seq"), ("run_id",), ("platform_message_id",)),
     sequence_column="seq",
 )
 
 STATE = Table(
     "state",
-    _columns("scope_key name scope conversation_id value", "updated_at"),
+    columns("scope_key name scope conversation_id value", "updated_at"),
     key=("scope_key", "name"),
     indexes=(("conversation_id",),),
 )
 
 AUDIT = Table(
     "audit",
-    _columns(
+    columns(
         "kind workspace_id actor run_id runner_id plugin_id action resource scope outcome code detail", "seq created_at"
     ),
     key=("seq",),
@@ -207,7 +206,7 @@ AUDIT = Table(
 
 ARTIFACTS = Table(
     "artifacts",
-    _columns(
+    columns(
         "artifact_id artifact_type mime_type name sha256 source workspace_id bot_id conversation_id thread_id run_id "
         "runner_id binding_id location reference summary metadata",
         "size_bytes created_at expires_at",
@@ -219,13 +218,13 @@ ARTIFACTS = Table(
 
 STORAGE = Table(
     "storage",
-    (*_columns("area owner name"), Column("value", "blob"), *_columns(integer="size_bytes updated_at")),
+    (*columns("area owner name"), Column("value", "blob"), *columns(integer="size_bytes updated_at")),
     key=("area", "owner", "name"),
 )
 
 FEEDBACK = Table(
     "feedback",
-    _columns(
+    columns(
         "feedback_key feedback_id workspace_id bot_id content reasons user_id session_id message_id stream_id run_id "
         "agent_id conversation_id",
         "feedback_type created_at updated_at",
@@ -236,7 +235,7 @@ FEEDBACK = Table(
 
 CALLS = Table(
     "calls",
-    _columns("lineage run_id action request_hash state answer", "position created_at"),
+    columns("lineage run_id action request_hash state answer", "position created_at"),
     key=("lineage", "position"),
     indexes=(("run_id",),),
 )
@@ -244,7 +243,7 @@ CALLS = Table(
 
 MODEL_CALLS = Table(
     "model_calls",
-    _columns(
+    columns(
         "call_id run_id actor_type actor_id model_id outcome request answer",
         "truncated created_at finished_at",
     ),
@@ -255,43 +254,43 @@ MODEL_CALLS = Table(
 
 QUEUE = Table(
     "queue",
-    _columns("run_id runner_id plugin_id labels lease request", "created_at"),
+    columns("run_id part runner_id plugin_id labels lease request", "created_at"),
     key=("run_id",),
-    indexes=(("created_at",),),
+    indexes=(("created_at",), ("part",)),
 )
 """Runs that wait for a remote worker, or are claimed by one."""
 
 RUNTIMES = Table(
     "runtimes",
-    _columns("runtime_id workspace_id plugin_id status definition", "registered_at last_seen_at expires_at"),
+    columns("runtime_id workspace_id plugin_id status definition", "registered_at last_seen_at expires_at"),
     key=("runtime_id",),
 )
 
 TRAIL = Table(
     "trail",
-    _columns("entry_id step data", "event_seq created_at"),
+    columns("entry_id step data", "event_seq created_at"),
     key=("entry_id",),
     indexes=(("event_seq",),),
 )
 """Notes about decisions on an event that no other table records."""
 
 MODEL_PROVIDERS = Table(
-    "model_providers", _columns("provider_id definition", "created_at updated_at"), key=("provider_id",)
+    "model_providers", columns("provider_id definition", "created_at updated_at"), key=("provider_id",)
 )
 """Configured model services; their keys are sealed."""
 
 MODELS = Table(
     "models",
-    _columns("model_id provider_id definition", "created_at updated_at"),
+    columns("model_id provider_id definition", "created_at updated_at"),
     key=("model_id",),
     indexes=(("provider_id",),),
 )
 
-BUDGETS = Table("budgets", _columns("budget_id definition", "created_at updated_at"), key=("budget_id",))
+BUDGETS = Table("budgets", columns("budget_id definition", "created_at updated_at"), key=("budget_id",))
 
 BUDGET_USES = Table(
     "budget_uses",
-    _columns("budget_id subject period", "tokens cost_micros updated_at"),
+    columns("budget_id subject period", "tokens cost_micros updated_at"),
     key=("budget_id", "subject", "period"),
     indexes=(("budget_id", "period", "tokens"), ("period",)),
 )
@@ -299,26 +298,32 @@ BUDGET_USES = Table(
 
 RESERVATIONS = Table(
     "reservations",
-    _columns("reservation_id run_id model_id held", "tokens cost_micros created_at"),
+    columns("reservation_id run_id model_id held", "tokens cost_micros created_at"),
     key=("reservation_id",),
 )
 """Active model calls with their maximum use; `held` lists the rows of `budget_uses` that include it."""
 
 MCP_SERVERS = Table(
     "mcp_servers",
-    _columns("server_id name definition", "created_at updated_at"),
+    columns("server_id name definition", "created_at updated_at"),
     key=("server_id",),
     unique=(("name",),),
 )
 """Configured MCP servers; secrets of a definition are sealed."""
 
-NAMES = Table(
-    "names",
-    _columns("bot_id kind entity_id name", "created_at expires_at"),
-    key=("bot_id", "kind", "entity_id"),
-    indexes=(("expires_at",),),
+LIMITS = Table(
+    "limits",
+    columns("policy_id subject shape conversation_id", "window used previous full_at expires_at"),
+    key=("policy_id", "subject", "shape"),
+    indexes=(("subject",), ("conversation_id",), ("expires_at",)),
 )
-"""Names of users and groups from a bot's platform, by kind (`user`, `group`) and id, until they expire."""
+"""Counters of rate limits: uses in the window that starts at `window` and in the one before.
+
+`full_at` is the time at which a token bucket is full again, in microseconds. All Hosts share the rows.
+"""
+
+VERSIONS = Table("versions", columns("name", "version"), key=("name",))
+"""Versions of the tables that Hosts cache, by name; see `table_versions.py`."""
 
 TABLES: tuple[Table, ...] = (
     META,
@@ -334,8 +339,7 @@ TABLES: tuple[Table, ...] = (
     APPROVALS,
     ROUTES,
     DEFAULT_AGENTS,
-    LISTENER_DELIVERIES,
-    WEBHOOK_CALLS,
+    JOBS,
     CONVERSATIONS,
     EVENTS,
     INBOX,
@@ -361,4 +365,10 @@ TABLES: tuple[Table, ...] = (
     BUDGET_USES,
     RESERVATIONS,
     NAMES,
+    LIMITS,
+    VERSIONS,
+    DIRECTORY,
+    DIRECTORY_MEMBERS,
+    DIRECTORY_MESSAGES,
+    REPLY_ALLOWANCES,
 )

@@ -10,6 +10,8 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
+from parlour.core.model.ids import ConversationId
+
 MAX_TERMS_PER_ITEM = 20_000
 """Largest number of terms of one transcript item; further text is not found."""
 MAX_TERM_CHARACTERS = 100
@@ -21,33 +23,33 @@ _IDEOGRAPHS = (
 
 def index_terms(text: str) -> list[str]:
     """Returns the terms by which a text can be found."""
-    folded = _fold(text)
-    words: list[str] = _token_pattern().findall(folded)
-    if not folded.isascii():
-        words = [word for piece in words for word in _token_terms(piece)]
-    return [word[:MAX_TERM_CHARACTERS] for word in words[:MAX_TERMS_PER_ITEM]]
+    folded_text = _fold(text)
+    terms: list[str] = _token_pattern().findall(folded_text)
+    if not folded_text.isascii():
+        terms = [term for token in terms for term in _token_terms(token)]
+    return [term[:MAX_TERM_CHARACTERS] for term in terms[:MAX_TERMS_PER_ITEM]]
 
 
 def query_terms(query: str) -> list[str]:
     """Returns the terms of a query, all of which must match; empty if the query has no word."""
-    words: list[str] = []
-    for piece in _token_pattern().findall(_fold(query)):
-        words += _pairs(piece) if _ideograph_pattern().match(piece) and len(piece) > 1 else [piece]
-    return list(dict.fromkeys(word[:MAX_TERM_CHARACTERS] for word in words))
+    terms: list[str] = []
+    for token in _token_pattern().findall(_fold(query)):
+        terms += _pairs(token) if _ideograph_pattern().match(token) and len(token) > 1 else [token]
+    return list(dict.fromkeys(term[:MAX_TERM_CHARACTERS] for term in terms))
 
 
-def conversation_terms(conversation_id: str, words: list[str]) -> list[str]:
+def conversation_terms(conversation_id: ConversationId, terms: list[str]) -> list[str]:
     """Prefixes terms with a mark of their conversation, so that a search reads no other conversation.
 
     A separate term for the conversation would have the same effect, but each ranking would have to count through it.
     Two conversations may have the same mark, so a search must also name the conversation.
     """
     mark = _conversation_mark(conversation_id)
-    return [mark + word for word in words]
+    return [mark + term for term in terms]
 
 
 @lru_cache(maxsize=1000)
-def _conversation_mark(conversation_id: str) -> str:
+def _conversation_mark(conversation_id: ConversationId) -> str:
     return base64.b32encode(hashlib.blake2s(conversation_id.encode(), digest_size=5).digest()).decode().lower()
 
 
@@ -62,12 +64,12 @@ def _ideograph_pattern() -> re.Pattern[str]:
     return re.compile(f"[{_IDEOGRAPHS}]")
 
 
-def _token_terms(piece: str) -> list[str]:
-    return [*piece, *_pairs(piece)] if _ideograph_pattern().match(piece) else [piece]
+def _token_terms(token: str) -> list[str]:
+    return [*token, *_pairs(token)] if _ideograph_pattern().match(token) else [token]
 
 
-def _pairs(piece: str) -> list[str]:
-    return [piece[index : index + 2] for index in range(len(piece) - 1)]
+def _pairs(token: str) -> list[str]:
+    return [token[index : index + 2] for index in range(len(token) - 1)]
 
 
 def _fold(text: str) -> str:

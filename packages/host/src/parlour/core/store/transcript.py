@@ -6,6 +6,7 @@ from typing import Any
 from parlour.core.encoding import dumps, dumps_dict, dumps_list
 from parlour.core.journal import Increment, Insert, Journal, Ref, Row, Select, UnitBuilder, Update, one_of, where
 from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.ids import ConversationId, RunId, TranscriptId
 
 from . import text_search
 from .tables import CONVERSATIONS, ITEM_COLUMNS, TRANSCRIPT
@@ -17,7 +18,7 @@ MAX_REPLIES = 100
 
 
 def add_user_item(
-    draft: UnitBuilder, transcript_id: str, event: RecordedEvent, now: int, event_seq: int | Ref | None = None
+    draft: UnitBuilder, transcript_id: TranscriptId, event: RecordedEvent, now: int, event_seq: int | Ref | None = None
 ) -> Ref:
     """Adds the item of an event and returns a reference to its number.
 
@@ -48,9 +49,9 @@ def add_user_item(
 
 def add_reply_item(
     draft: UnitBuilder,
-    transcript_id: str,
+    transcript_id: TranscriptId,
     event: RecordedEvent,
-    run_id: str,
+    run_id: RunId,
     item_type: str,
     message: dict[str, Any],
     text: str,
@@ -82,27 +83,27 @@ def add_reply_item(
 
 async def event_item_seq(journal: Journal, event: RecordedEvent) -> int:
     """Returns the number of the event's own item; zero if there is none. The newest items are searched first."""
-    own = where(conversation_id=event.conversation_id, event_seq=event.seq, role="user")
-    rows = await journal.read(Select(TRANSCRIPT, own, ("seq",), ("seq",), "descending", 1))
+    conditions = where(conversation_id=event.conversation_id, event_seq=event.seq, role="user")
+    rows = await journal.read(Select(TRANSCRIPT, conditions, ("seq",), ("seq",), "descending", 1))
     return int(rows[0]["seq"]) if rows else 0
 
 
-async def first_messages(journal: Journal, conversation_ids: Sequence[str]) -> dict[str, str]:
+async def first_messages(journal: Journal, conversation_ids: Sequence[ConversationId]) -> dict[str, str]:
     """Returns the first message of each conversation; conversations without messages are left out."""
     first = where(conversation_id=one_of(*conversation_ids), seq=1)
     rows = await journal.read(Select(TRANSCRIPT, first, ("conversation_id", "content")))
     return {str(row["conversation_id"]): str(row["content"]) for row in rows}
 
 
-async def replies(journal: Journal, conversation_id: str, event_seq: int) -> list[Row]:
+async def replies(journal: Journal, conversation_id: ConversationId, event_seq: int) -> list[Row]:
     """Returns the replies to an event, in order."""
-    own = where(conversation_id=conversation_id, event_seq=event_seq)
-    rows = await journal.read(Select(TRANSCRIPT, own, ITEM_COLUMNS, ("seq",), "descending", MAX_REPLIES))
+    conditions = where(conversation_id=conversation_id, event_seq=event_seq)
+    rows = await journal.read(Select(TRANSCRIPT, conditions, ITEM_COLUMNS, ("seq",), "descending", MAX_REPLIES))
     return [row for row in reversed(rows) if row["role"] != "user"]
 
 
 def _add(
-    draft: UnitBuilder, conversation_id: str, event_type: str, values: dict[str, str | int | Ref], now: int
+    draft: UnitBuilder, conversation_id: ConversationId, event_type: str, values: dict[str, str | int | Ref], now: int
 ) -> Ref:
     number = Update(
         CONVERSATIONS,
@@ -110,7 +111,7 @@ def _add(
         where(conversation_id=conversation_id),
         returning=("transcript_seq",),
     )
-    numbered = Ref(draft.add(number), "transcript_seq")
+    seq = Ref(draft.add(number), "transcript_seq")
     row: dict[str, str | int | bytes | Ref] = {
         **values,
         "conversation_id": conversation_id,
@@ -118,17 +119,17 @@ def _add(
         "words": " ".join(
             text_search.conversation_terms(conversation_id, text_search.index_terms(str(values["content"])))
         ),
-        "seq": numbered,
+        "seq": seq,
         "created_at": now,
     }
     draft.add(Insert(TRANSCRIPT, row))
-    return numbered
+    return seq
 
 
 def _artifact_refs(envelope: EventEnvelope) -> list[Any]:
     """Returns references to the event's attachments, and to its full text if that is longer than an item."""
-    whole = envelope.metadata.get("text_ref")
-    return [*envelope.input.get("attachments", ()), *([whole] if whole else [])]
+    full_text_ref = envelope.metadata.get("text_ref")
+    return [*envelope.input.get("attachments", ()), *([full_text_ref] if full_text_ref else [])]
 
 
 def _truncate(text: str) -> str:

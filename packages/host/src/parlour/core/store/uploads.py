@@ -23,33 +23,33 @@ class Quota:
     def __init__(self, limit: int, journal: Journal) -> None:
         self._limit = limit
         self._journal = journal
-        self._used: int | None = None
-        self._counting = asyncio.Lock()
+        self._used_bytes: int | None = None
+        self._count_lock = asyncio.Lock()
 
     async def ensure_counted(self) -> None:
         """Counts the use if that was not done yet."""
-        async with self._counting:
-            if self._used is None:
+        async with self._count_lock:
+            if self._used_bytes is None:
                 await self.recount()
 
     async def recount(self) -> None:
         """Counts the use again, so that rows deleted elsewhere are no longer included."""
-        used, last = 0, ""
+        used_bytes, last = 0, ""
         while rows := await self._page(last):
-            used += sum(int(row["size_bytes"]) for row in rows)
+            used_bytes += sum(int(row["size_bytes"]) for row in rows)
             last = rows[-1]["artifact_id"]
-        self._used = used
+        self._used_bytes = used_bytes
 
     def reserve(self, count: int) -> None:
-        if (self._used or 0) + count > self._limit:
+        if (self._used_bytes or 0) + count > self._limit:
             limit = f"this Host keeps at most {self._limit // MEBIBYTE} MiB of files"
             raise ProviderFailed(
                 "payload_too_large", f"{limit}; delete some, or let its operator raise artifacts.quota_bytes"
             )
-        self._used = (self._used or 0) + count
+        self._used_bytes = (self._used_bytes or 0) + count
 
     def release(self, count: int) -> None:
-        self._used = max((self._used or 0) - count, 0)
+        self._used_bytes = max((self._used_bytes or 0) - count, 0)
 
     async def _page(self, last: str) -> list[Row]:
         query = Select(
@@ -65,8 +65,8 @@ class Quota:
 class ArtifactWriter:
     """An upload in progress."""
 
-    def __init__(self, writing: ObjectWriter, quota: Quota, limit: int) -> None:
-        self._writer = writing
+    def __init__(self, writer: ObjectWriter, quota: Quota, limit: int) -> None:
+        self._writer = writer
         self._quota = quota
         self._limit = limit
         self._size = 0

@@ -23,11 +23,11 @@ def has_text(key: str) -> bool:
 
 def match_language(locale: str) -> Language | None:
     """Returns the language for a locale such as `zh-CN`, `zh_Hans` or `en_US`; None if the Host does not have it."""
-    spoken = locale.replace("_", "-").partition("-")[0].lower()
-    return next((each for each in LANGUAGES if each.partition("-")[0] == spoken), None)
+    language_code = locale.replace("_", "-").partition("-")[0].lower()
+    return next((each for each in LANGUAGES if each.partition("-")[0] == language_code), None)
 
 
 @cache
 def _sentences(language: str) -> dict[str, str]:
-    loaded: dict[str, str] = json.loads((_FOLDER / f"{language}.json").read_text(encoding="utf-8"))
-    return loaded
+    texts: dict[str, str] = json.loads((_FOLDER / f"{language}.json").read_text(encoding="utf-8"))
+    return texts

@@ -23,8 +23,8 @@ class Template:
     @property
     def verbatim(self) -> frozenset[str]:
         """The names of values that are never translated: between quotation marks, or a field before a colon."""
-        around = zip(self.names, self.literals, self.literals[1:], strict=False)
-        return frozenset(name for name, before, after in around if _is_name(before, after))
+        surroundings = zip(self.names, self.literals, self.literals[1:], strict=False)
+        return frozenset(name for name, before, after in surroundings if _is_name(before, after))
 
     def match(self, text: str) -> dict[str, str] | None:
         """Returns the values with which this template makes the text; None if it can't. Takes linear time."""
@@ -32,30 +32,30 @@ class Template:
         if not text.startswith(first) or not text.endswith(last) or len(text) < len(first) + len(last):
             return None
         values: dict[str, str] = {}
-        place, end = len(first), len(text) - len(last)
+        start, end = len(first), len(text) - len(last)
         for name, literal in zip(self.names[:-1], self.literals[1:-1], strict=True):
-            found = text.find(literal, place, end)
-            if found < 0:
+            literal_start = text.find(literal, start, end)
+            if literal_start < 0:
                 return None
-            values[name] = text[place:found]
-            place = found + len(literal)
-        values[self.names[-1]] = text[place:end]
+            values[name] = text[start:literal_start]
+            start = literal_start + len(literal)
+        values[self.names[-1]] = text[start:end]
         return values
 
     def fill(self, values: Mapping[str, str]) -> str:
         """Inserts the values, with a space between Chinese and Latin characters and none between Chinese ones."""
         text = self.literals[0]
         for name, literal in zip(self.names, self.literals[1:], strict=True):
-            text = _joined(_joined(text, values[name]), literal)
+            text = _join(_join(text, values[name]), literal)
         return text
 
 
-def _joined(left: str, right: str) -> str:
+def _join(left: str, right: str) -> str:
     before, after = left.rstrip(" ")[-1:], right.lstrip(" ")[:1]
     if _is_chinese(before) and _is_chinese(after):
         return left.rstrip(" ") + right.lstrip(" ")
-    touching = before == left[-1:] and after == right[:1]
-    if touching and ((_is_chinese(before) and _is_latin(after)) or (_is_latin(before) and _is_chinese(after))):
+    is_adjacent = before == left[-1:] and after == right[:1]
+    if is_adjacent and ((_is_chinese(before) and _is_latin(after)) or (_is_latin(before) and _is_chinese(after))):
         return f"{left} {right}"
     return left + right
 

@@ -49,14 +49,14 @@ class Translations:
     """The templates of one language, in groups by their first word."""
 
     def __init__(self, sentences: Iterable[tuple[str, str]]) -> None:
-        self._whole: dict[str, str] = {}
+        self._exact: dict[str, str] = {}
         self._by_word: dict[str, list[_Translated]] = defaultdict(list)
         self._open: list[_Translated] = []
         """Templates that begin with a value."""
         for english, other in sentences:
             source, target = parse(english), parse(other)
             if not source.names:
-                self._whole[source.literals[0]] = target.literals[0]
+                self._exact[source.literals[0]] = target.literals[0]
             elif " " in source.literals[0]:
                 self._by_word[_first_word(source.literals[0])].append(_Translated(source, target))
             else:
@@ -64,19 +64,19 @@ class Translations:
         for group in (*self._by_word.values(), self._open):
             group.sort(key=lambda each: each.source.weight, reverse=True)
 
-    def whole(self, text: str) -> str | None:
+    def exact(self, text: str) -> str | None:
         """Looks up a sentence that has no values."""
-        return self._whole.get(text)
+        return self._exact.get(text)
 
     def matching(self, text: str) -> tuple[Template, Template, dict[str, str]] | None:
         """Finds the most exact template that makes the text: source, target and the values."""
         best: tuple[Template, Template, dict[str, str]] | None = None
         for group in (self._by_word.get(_first_word(text), ()), self._open):
-            for each in group:
-                if best is not None and best[0].weight >= each.source.weight:
+            for candidate in group:
+                if best is not None and best[0].weight >= candidate.source.weight:
                     break
-                if (values := each.source.match(text)) is not None:
-                    best = each.source, each.target, values
+                if (values := candidate.source.match(text)) is not None:
+                    best = candidate.source, candidate.target, values
                     break
         return best
 
@@ -84,70 +84,72 @@ class Translations:
 class _Translator:
     """Translates one text and counts the lookups for it."""
 
-    def __init__(self, known: Translations) -> None:
-        self._known = known
+    def __init__(self, translations: Translations) -> None:
+        self._translations = translations
         self._lookups = 0
 
     def find(self, text: str, depth: int = MAX_DEPTH) -> str | None:
         """Translates a text. Returns None if nothing in it is known."""
-        if (whole := self._known.whole(text)) is not None:
-            return whole
+        if (exact := self._translations.exact(text)) is not None:
+            return exact
         self._lookups += 1
         if depth == 0 or self._lookups > MAX_LOOKUPS or " " not in text:
             return None
         depth -= 1
         return (
             self._by_sentence(text, depth)
-            or self._joined(text, _CLAUSES, depth, both=True)
+            or self._by_separator(text, _CLAUSES, depth, require_both=True)
             or self._by_template(text, depth)
             or self._by_field(text, depth)
-            or self._joined(text, _JOINTS, depth, both=False)
-            or self._joined(text, _WEAK_JOINTS, depth, both=True)
+            or self._by_separator(text, _JOINTS, depth, require_both=False)
+            or self._by_separator(text, _WEAK_JOINTS, depth, require_both=True)
         )
 
     def _by_sentence(self, text: str, depth: int) -> str | None:
         """Translates several sentences with full stops one by one."""
-        head, found, tail = text.partition(". ")
-        if not found or (first := self.find(f"{head}.", depth)) is None:
+        head, separator, tail = text.partition(". ")
+        if not separator or (first := self.find(f"{head}.", depth)) is None:
             return None
         return first + (self.find(tail, depth) or tail)
 
     def _by_template(self, text: str, depth: int) -> str | None:
-        found = self._known.matching(text)
-        if found is None:
+        match = self._translations.matching(text)
+        if match is None:
             return None
-        source, target, values = found
+        source, target, values = match
         names = source.verbatim
         return target.fill(
             {name: value if name in names else self._value(value, depth) for name, value in values.items()}
         )
 
     def _value(self, text: str, depth: int) -> str:
-        if (found := self.find(text, depth)) is not None:
-            return found
-        lead = next((each for each in _LEADS[:2] if text.startswith(each[0])), None)
-        return text if lead is None else lead[1] + text[len(lead[0]) :]
+        if (translated := self.find(text, depth)) is not None:
+            return translated
+        prefix = next((each for each in _LEADS[:2] if text.startswith(each[0])), None)
+        return text if prefix is None else prefix[1] + text[len(prefix[0]) :]
 
     def _by_field(self, text: str, depth: int) -> str | None:
         """Translates the sentence after a field's path or after punctuation."""
-        if named := _FIELD.fullmatch(text):
-            rest = self.find(named[2], depth)
-            return None if rest is None else named[1] + rest
-        for lead, other in _LEADS:
-            if text.startswith(lead):
-                rest = self.find(text[len(lead) :], depth)
-                return None if rest is None else other + rest
+        if match := _FIELD.fullmatch(text):
+            remainder = self.find(match[2], depth)
+            return None if remainder is None else match[1] + remainder
+        for prefix, translated_prefix in _LEADS:
+            if text.startswith(prefix):
+                remainder = self.find(text[len(prefix) :], depth)
+                return None if remainder is None else translated_prefix + remainder
         return None
 
-    def _joined(self, text: str, joints: tuple[tuple[str, str], ...], depth: int, *, both: bool) -> str | None:
-        for joint, other in joints:
-            head, found, tail = text.partition(joint)
-            if not found:
+    def _by_separator(
+        self, text: str, separators: tuple[tuple[str, str], ...], depth: int, *, require_both: bool
+    ) -> str | None:
+        for separator, translated_separator in separators:
+            head, matched, tail = text.partition(separator)
+            if not matched:
                 continue
             first, second = self.find(head, depth), self.find(tail, depth)
-            if (first is None or second is None) if both else (first is None and second is None):
+            if (first is None or second is None) if require_both else (first is None and second is None):
                 continue
-            return (first or head) + other + (second or tail)
+            return (first or head) + translated_separator + (second or tail)
         return None
 
 

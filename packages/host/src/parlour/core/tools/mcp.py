@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol
 
+from parlour.core.model.ids import McpServerId
 from parlour.core.model.mcp_server import McpServer
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.values import dataclass
@@ -92,9 +93,9 @@ class McpServerStatus:
 class McpConnections(Protocol):
     """Keeps the configured MCP servers connected."""
 
-    def status(self, server_id: str) -> McpServerStatus: ...
+    def status(self, server_id: McpServerId) -> McpServerStatus: ...
 
-    async def reload(self, server_id: str) -> None:
+    async def reload(self, server_id: McpServerId) -> None:
         """Applies the current configuration of this server."""
         ...
 
@@ -102,6 +103,6 @@ class McpConnections(Protocol):
         """Connects to a server once, independently of its regular connection, and disconnects again."""
         ...
 
-    async def request(self, server_id: str, wanted: McpRequest) -> ToolOutcome:
+    async def request(self, server_id: McpServerId, request: McpRequest) -> ToolOutcome:
         """Sends a request to a server. Raises ProviderFailed; an error that the server returns is an outcome."""
         ...

@@ -7,8 +7,9 @@ from parlour.core.model import webhook_signing
 from parlour.core.model.event import RecordedEvent
 from parlour.core.plugin_hooks import payloads
 from parlour.core.secrets import SecretBox, SecretUnreadable
-from parlour.core.store.webhook_deliveries import WebhookDelivery
 from parlour_sdk.values import dataclass
+
+from .webhook_delivery import WebhookDelivery
 
 AttemptOutcome = Literal["taken", "again", "refused"]
 RETRYABLE_STATUS_CODES = frozenset((408, 409, 425, 429))
@@ -75,8 +76,8 @@ class WebhookClient:
     async def send(self, call: WebhookDelivery, event: RecordedEvent, now: int) -> AttemptResult:
         try:
             request = self._request(call, event, now)
-        except SecretUnreadable as unreadable:
-            return AttemptResult("refused", str(unreadable))
+        except SecretUnreadable as error:
+            return AttemptResult("refused", str(error))
         try:
             answer = await self._sender.send(request)
         except Unreachable as failure:
@@ -86,19 +87,19 @@ class WebhookClient:
     def _request(self, call: WebhookDelivery, event: RecordedEvent, now: int) -> WebhookHttpRequest:
         config = call.config
         secret = self._secrets.open(config["sealed_secret"]) if config["sealed_secret"] else ""
-        own = loads(self._secrets.open(config["sealed_headers"])) if config["sealed_headers"] else {}
+        configured_headers = loads(self._secrets.open(config["sealed_headers"])) if config["sealed_headers"] else {}
         body = dumps({"event": payloads.event_payload(event), "bot": call.bot}).encode()
         signed = webhook_signing.signature_headers(secret, call.call_id, now // 1000, body)
-        headers = {**own, "content-type": "application/json", **signed}
+        headers = {**configured_headers, "content-type": "application/json", **signed}
         return WebhookHttpRequest(config["method"], config["url"], headers, body, config["timeout"])
 
 
 def _classify(answer: WebhookHttpResponse) -> AttemptResult:
-    told = f"it answered {answer.status}"
+    description = f"it answered {answer.status}"
     if 200 <= answer.status < 300:
-        return AttemptResult("taken", told, answer.body)
+        return AttemptResult("taken", description, answer.body)
     if answer.status >= 500 or answer.status in RETRYABLE_STATUS_CODES:
-        return AttemptResult("again", told, retry_after=answer.retry_after)
+        return AttemptResult("again", description, retry_after=answer.retry_after)
     if 300 <= answer.status < 400:
-        told += ", and redirects are not followed; write the address where it leads"
-    return AttemptResult("refused", told)
+        description += ", and redirects are not followed; write the address where it leads"
+    return AttemptResult("refused", description)

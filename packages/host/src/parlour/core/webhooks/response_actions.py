@@ -15,16 +15,17 @@ from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Statement, UnitBuilder
 from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import NO_RUN, RunId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.platforms import actions
 from parlour.core.platforms.actions import TARGET_FIELDS
 from parlour.core.platforms.connections import PlatformBots
 from parlour.core.store import outbox_rows
-from parlour.core.store.webhook_deliveries import WebhookDelivery
 from parlour_sdk.values import dataclass
 
 from .client import MAX_RESPONSE_BYTES
+from .webhook_delivery import WebhookDelivery
 
 MAX_ACTIONS = 20
 """Maximum number of actions in one response."""
@@ -76,37 +77,39 @@ class WebhookActions:
         self._bots = bots
         self._executor = executor
 
-    def compose(self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: str = "") -> ComposedRows:
+    def compose(
+        self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: RunId = NO_RUN
+    ) -> ComposedRows:
         """Returns the rows of an action. Raises ProviderFailed if the platform does not support it or a parameter is
         invalid.
         """
         try:
-            frozen = self._parse_action(event, action, params)
+            stored_action = self._parse_action(event, action, params)
         except CallRejected as refusal:
             raise ProviderFailed(refusal.code, refusal.message) from refusal
-        rows = self._executor.create_rows(frozen, event.conversation_id, run_id)
+        rows = self._executor.create_rows(stored_action, event.conversation_id, run_id)
         return ComposedRows(rows, [outbox_rows.insert(row) for row in rows])
 
     def _parse_action(self, event: RecordedEvent, action: str, params: dict[str, Any]) -> dict[str, Any]:
-        named = {_TARGET_ALIASES.get(name, name): value for name, value in params.items()}
-        target = {name: value for name, value in named.items() if name in TARGET_FIELDS}
-        payload = {name: value for name, value in named.items() if name not in TARGET_FIELDS}
+        arguments = {_TARGET_ALIASES.get(name, name): value for name, value in params.items()}
+        target = {name: value for name, value in arguments.items() if name in TARGET_FIELDS}
+        payload = {name: value for name, value in arguments.items() if name not in TARGET_FIELDS}
         manifest = self._bots.manifest(event.envelope.bot_id)
         if manifest is None:
             raise CallRejected("not_found", "the bot was deleted")
         if "bot_id" in target:
             raise CallRejected("denied", "a webhook acts through the bot of its own event")
-        wanted = actions.parse_action(
+        parsed = actions.parse_action(
             event, action, target, payload, chains_without_run(manifest, DEFAULT_DELIVERY_POLICY)
         )
-        if wanted.elsewhere and action not in ACTIONS_WITH_TARGET:
+        if parsed.elsewhere and action not in ACTIONS_WITH_TARGET:
             raise CallRejected("denied", "it names another chat or request than the event's own")
-        if wanted.message_ids and manifest.message_ids == "account":
+        if parsed.message_ids and manifest.message_ids == "account":
             raise CallRejected(
                 "denied", "on this platform a message's id does not tell its chat; it may name the event's own"
             )
-        actions.check_declared(wanted.calls, manifest)
-        return wanted.to_stored()
+        actions.check_declared(parsed.calls, manifest)
+        return parsed.to_stored()
 
 
 class WebhookResponses:
@@ -118,60 +121,62 @@ class WebhookResponses:
         self._journal = journal
 
     def read(self, call: WebhookDelivery, event: RecordedEvent, body: bytes) -> RequestedActions:
-        allowed = _allowed_actions(call.config["response_actions"])
-        asked = RequestedActions()
+        allowed_actions = _allowed_actions(call.config["response_actions"])
+        requested = RequestedActions()
         if not body.strip():
-            return asked
+            return requested
         try:
-            wanted = _parse_actions(body)
+            raw_actions = _parse_actions(body)
         except ValueError as error:
-            asked.trail_text = f" Its answer could not be used: {error}." if allowed else ""
-            return asked
-        if wanted and not allowed:
-            asked.trail_text = " It asked for actions, and the route's response_actions allow none."
-            return asked
-        for number, each in enumerate(wanted):
+            requested.trail_text = f" Its answer could not be used: {error}." if allowed_actions else ""
+            return requested
+        if raw_actions and not allowed_actions:
+            requested.trail_text = " It asked for actions, and the route's response_actions allow none."
+            return requested
+        for number, raw_action in enumerate(raw_actions):
             try:
-                action = RequestedAction.model_validate(each)
+                action = RequestedAction.model_validate(raw_action)
             except ValidationError as error:
-                asked.trail_text += (
+                requested.trail_text += (
                     f" Its answer could not be used in part: {_first_problem(error, 'actions', str(number))}."
                 )
             else:
-                self._add_action(asked, event, action, allowed)
-        return asked
+                self._add_action(requested, event, action, allowed_actions)
+        return requested
 
     def _add_action(
-        self, asked: RequestedActions, event: RecordedEvent, action: RequestedAction, allowed: frozenset[str]
+        self,
+        requested: RequestedActions,
+        event: RecordedEvent,
+        action: RequestedAction,
+        allowed_actions: frozenset[str],
     ) -> None:
         if action.type not in ACTION_NAMES:
-            asked.trail_text += f" It asked for '{action.type[:50]}', which is none of {', '.join(ACTION_NAMES)}."
+            requested.trail_text += f" It asked for '{action.type[:50]}', which is none of {', '.join(ACTION_NAMES)}."
             return
-        if action.type not in allowed:
-            asked.trail_text += f" It asked for {action.type}, which the route does not allow."
+        if action.type not in allowed_actions:
+            requested.trail_text += f" It asked for {action.type}, which the route does not allow."
             return
         try:
-            composed = self._compose(event, action)
+            composed_rows = self._compose(event, action)
         except ProviderFailed as failure:
-            asked.trail_text += f" It asked for {action.type}, which was refused: {failure.message.rstrip('.')}."
+            requested.trail_text += f" It asked for {action.type}, which was refused: {failure.message.rstrip('.')}."
             return
-        asked.trail_text += f" It asked for {action.type}."
-        asked.rows += composed.rows
-        asked.statements += composed.statements
+        requested.trail_text += f" It asked for {action.type}."
+        requested.rows += composed_rows.rows
+        requested.statements += composed_rows.statements
 
     def _compose(self, event: RecordedEvent, action: RequestedAction) -> ComposedRows:
         text = action.params.get("text")
         if action.type == "reply" and isinstance(text, str) and text.strip() and len(action.params) == 1:
             message = {"role": "assistant", "content": text}
-            return self._delivery.composer.compose_reply(event, "", message, DEFAULT_DELIVERY_POLICY, first=True)
+            return self._delivery.composer.compose_reply(event, NO_RUN, message, DEFAULT_DELIVERY_POLICY, first=True)
         return self._actions.compose(event, ACTION_NAMES[action.type], action.params)
 
-    async def commit(self, draft: UnitBuilder, asked: RequestedActions | None) -> None:
-        if asked is None:
-            await self._journal.commit(draft.build())
-            return
-        draft.add(*asked.statements)
-        await self._delivery.publisher.deliver(self._journal, draft.build(), asked.rows)
+    async def commit(self, draft: UnitBuilder, requested: RequestedActions) -> None:
+        """Commits a unit together with the requested actions, and delivers them."""
+        draft.add(*requested.statements)
+        await self._delivery.publisher.deliver(self._journal, draft.build(), requested.rows)
 
 
 def _parse_actions(body: bytes) -> list[Any]:
@@ -184,15 +189,15 @@ def _parse_actions(body: bytes) -> list[Any]:
         raise ValueError(_first_problem(error)) from None
 
 
-def _first_problem(error: ValidationError, *before: str) -> str:
+def _first_problem(error: ValidationError, *prefix: str) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     message = "it should be an object" if first["type"] == "model_type" else first["msg"]
-    place = ".".join([*before, *map(str, first["loc"])])
-    return f"{place}: {message}" if place else message
+    location = ".".join([*prefix, *map(str, first["loc"])])
+    return f"{location}: {message}" if location else message
 
 
-def _allowed_actions(written: bool | list[str]) -> frozenset[str]:
+def _allowed_actions(setting: bool | list[str]) -> frozenset[str]:
     """Returns the allowed action types: `true` allows replies only; all others are listed by name."""
-    if isinstance(written, bool):
-        return frozenset(("reply",)) if written else frozenset()
-    return frozenset(written)
+    if isinstance(setting, bool):
+        return frozenset(("reply",)) if setting else frozenset()
+    return frozenset(setting)

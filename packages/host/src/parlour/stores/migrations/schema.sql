@@ -204,6 +204,47 @@ CREATE TABLE default_agents (
 
 ;
 
+CREATE TABLE directory (
+	bot_id TEXT NOT NULL, 
+	kind TEXT NOT NULL, 
+	entity_id TEXT NOT NULL, 
+	name TEXT NOT NULL, 
+	data TEXT NOT NULL, 
+	private INTEGER NOT NULL, 
+	seen_at INTEGER NOT NULL, 
+	PRIMARY KEY (bot_id, kind, entity_id)
+)
+ STRICT
+
+;
+
+CREATE TABLE directory_members (
+	bot_id TEXT NOT NULL, 
+	group_id TEXT NOT NULL, 
+	user_id TEXT NOT NULL, 
+	name TEXT NOT NULL, 
+	role TEXT NOT NULL, 
+	seen_at INTEGER NOT NULL, 
+	PRIMARY KEY (bot_id, group_id, user_id)
+)
+ STRICT
+
+;
+
+CREATE TABLE directory_messages (
+	bot_id TEXT NOT NULL, 
+	chat TEXT NOT NULL, 
+	message_id TEXT NOT NULL, 
+	thread_id TEXT NOT NULL, 
+	event_id TEXT NOT NULL, 
+	sender_id TEXT NOT NULL, 
+	seen_at INTEGER NOT NULL, 
+	PRIMARY KEY (bot_id, chat, message_id)
+)
+ STRICT
+
+;
+
 CREATE TABLE events (
 	seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	event_id TEXT NOT NULL, 
@@ -259,21 +300,53 @@ CREATE TABLE inbox (
 	run_id TEXT NOT NULL, 
 	event_seq INTEGER NOT NULL, 
 	attempts INTEGER NOT NULL, 
-	transcribed INTEGER NOT NULL, in_flight INTEGER DEFAULT '0' NOT NULL, failures INTEGER DEFAULT '0' NOT NULL, deaths INTEGER DEFAULT '0' NOT NULL, lone_deaths INTEGER DEFAULT '0' NOT NULL, 
+	transcribed INTEGER NOT NULL, in_flight INTEGER DEFAULT '0' NOT NULL, failures INTEGER DEFAULT '0' NOT NULL, deaths INTEGER DEFAULT '0' NOT NULL, lone_deaths INTEGER DEFAULT '0' NOT NULL, part TEXT DEFAULT '' NOT NULL, 
 	PRIMARY KEY (event_seq)
 )
  STRICT
 
 ;
 
-CREATE TABLE listening (
-	plugin_id TEXT NOT NULL, 
+CREATE TABLE jobs (
+	job_id TEXT NOT NULL, 
+	kind TEXT NOT NULL, 
+	order_key TEXT NOT NULL, 
+	part TEXT NOT NULL, 
+	state TEXT NOT NULL, 
+	payload TEXT NOT NULL, 
+	owner TEXT NOT NULL, 
+	stage TEXT NOT NULL, 
+	message TEXT NOT NULL, 
+	error TEXT NOT NULL, 
 	event_seq INTEGER NOT NULL, 
-	observing INTEGER NOT NULL, 
 	attempts INTEGER NOT NULL, 
+	max_attempts INTEGER NOT NULL, 
+	interruptions INTEGER NOT NULL, 
 	not_before INTEGER NOT NULL, 
-	created_at INTEGER NOT NULL, past TEXT DEFAULT '' NOT NULL, 
-	PRIMARY KEY (event_seq, plugin_id)
+	done INTEGER NOT NULL, 
+	total INTEGER NOT NULL, 
+	cancel_requested_at INTEGER NOT NULL, 
+	lease_until INTEGER NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	started_at INTEGER NOT NULL, 
+	finished_at INTEGER NOT NULL, 
+	PRIMARY KEY (job_id)
+)
+ STRICT
+
+;
+
+CREATE TABLE limits (
+	policy_id TEXT NOT NULL, 
+	subject TEXT NOT NULL, 
+	shape TEXT NOT NULL, 
+	conversation_id TEXT NOT NULL, 
+	window INTEGER NOT NULL, 
+	used INTEGER NOT NULL, 
+	previous INTEGER NOT NULL, 
+	full_at INTEGER NOT NULL, 
+	expires_at INTEGER NOT NULL, 
+	PRIMARY KEY (policy_id, subject, shape)
 )
  STRICT
 
@@ -389,7 +462,7 @@ CREATE TABLE outbox (
 	not_before INTEGER NOT NULL, 
 	expires_at INTEGER NOT NULL, 
 	created_at INTEGER NOT NULL, 
-	updated_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, part TEXT DEFAULT '' NOT NULL, 
 	CONSTRAINT outbox_unique_outbox_id UNIQUE (outbox_id)
 )
  STRICT
@@ -415,8 +488,28 @@ CREATE TABLE queue (
 	labels TEXT NOT NULL, 
 	lease TEXT NOT NULL, 
 	request TEXT NOT NULL, 
-	created_at INTEGER NOT NULL, 
+	created_at INTEGER NOT NULL, part TEXT DEFAULT '' NOT NULL, 
 	PRIMARY KEY (run_id)
+)
+ STRICT
+
+;
+
+CREATE TABLE reply_allowances (
+	bot_id TEXT NOT NULL, 
+	event_id TEXT NOT NULL, 
+	chat TEXT NOT NULL, 
+	handle TEXT NOT NULL, 
+	fallback TEXT NOT NULL, 
+	scope TEXT NOT NULL, 
+	reason TEXT NOT NULL, 
+	allowed INTEGER NOT NULL, 
+	used INTEGER NOT NULL, 
+	repeatable INTEGER NOT NULL, 
+	until INTEGER NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	expires_at INTEGER NOT NULL, 
+	PRIMARY KEY (bot_id, event_id)
 )
  STRICT
 
@@ -494,7 +587,7 @@ CREATE TABLE runs (
 	deadline_at INTEGER NOT NULL, 
 	cancel_requested_at INTEGER NOT NULL, 
 	lease_until INTEGER NOT NULL, 
-	feed_seq INTEGER NOT NULL, rerun_of TEXT DEFAULT '' NOT NULL, created_by TEXT DEFAULT '' NOT NULL, 
+	feed_seq INTEGER NOT NULL, rerun_of TEXT DEFAULT '' NOT NULL, created_by TEXT DEFAULT '' NOT NULL, part TEXT DEFAULT '' NOT NULL, 
 	PRIMARY KEY (run_id)
 )
  STRICT
@@ -617,15 +710,10 @@ CREATE TABLE users (
 
 ;
 
-CREATE TABLE webhook_calls (
-	call_id TEXT NOT NULL, 
-	bot_id TEXT NOT NULL, 
-	request TEXT NOT NULL, 
-	event_seq INTEGER NOT NULL, 
-	attempts INTEGER NOT NULL, 
-	not_before INTEGER NOT NULL, 
-	created_at INTEGER NOT NULL, 
-	PRIMARY KEY (call_id)
+CREATE TABLE versions (
+	name TEXT NOT NULL, 
+	version INTEGER NOT NULL, 
+	PRIMARY KEY (name)
 )
  STRICT
 
@@ -674,6 +762,20 @@ CREATE INDEX calls_by_run_id ON calls (run_id);
 
 CREATE INDEX conversations_by_principal_conversation_id ON conversations (principal, conversation_id);
 
+CREATE INDEX directory_by_seen_at ON directory (seen_at);
+
+CREATE INDEX directory_members_by_bot_id_user_id ON directory_members (bot_id, user_id);
+
+CREATE INDEX directory_members_by_seen_at ON directory_members (seen_at);
+
+CREATE INDEX directory_messages_by_bot_id_message_id ON directory_messages (bot_id, message_id);
+
+CREATE INDEX directory_messages_by_bot_id_sender_id ON directory_messages (bot_id, sender_id);
+
+CREATE INDEX directory_messages_by_seen_at ON directory_messages (seen_at);
+
+CREATE INDEX events_by_actor_id_seq ON events (actor_id, seq);
+
 CREATE INDEX events_by_conversation_id_seq ON events (conversation_id, seq);
 
 CREATE INDEX events_by_event_id ON events (event_id);
@@ -686,9 +788,21 @@ CREATE INDEX feedback_by_conversation_id ON feedback (conversation_id);
 
 CREATE INDEX feedback_by_run_id ON feedback (run_id);
 
+CREATE INDEX inbox_by_part_event_seq ON inbox (part, event_seq);
+
 CREATE INDEX inbox_by_run_id ON inbox (run_id);
 
-CREATE INDEX listening_by_plugin_id_event_seq ON listening (plugin_id, event_seq);
+CREATE INDEX jobs_by_event_seq ON jobs (event_seq);
+
+CREATE INDEX jobs_by_kind_order_key_state_event_seq_job_id ON jobs (kind, order_key, state, event_seq, job_id);
+
+CREATE INDEX jobs_by_state_part ON jobs (state, part);
+
+CREATE INDEX limits_by_conversation_id ON limits (conversation_id);
+
+CREATE INDEX limits_by_expires_at ON limits (expires_at);
+
+CREATE INDEX limits_by_subject ON limits (subject);
 
 CREATE INDEX logins_by_expires_at ON logins (expires_at);
 
@@ -708,9 +822,15 @@ CREATE INDEX outbox_by_platform_message_id ON outbox (platform_message_id);
 
 CREATE INDEX outbox_by_run_id ON outbox (run_id);
 
-CREATE INDEX outbox_by_state_seq ON outbox (state, seq);
+CREATE INDEX outbox_by_state_part_seq ON outbox (state, part, seq);
 
 CREATE INDEX queue_by_created_at ON queue (created_at);
+
+CREATE INDEX queue_by_part ON queue (part);
+
+CREATE INDEX reply_allowances_by_bot_id_chat_created_at ON reply_allowances (bot_id, chat, created_at);
+
+CREATE INDEX reply_allowances_by_expires_at ON reply_allowances (expires_at);
 
 CREATE INDEX routes_by_bot_id_position ON routes (bot_id, position);
 
@@ -730,8 +850,6 @@ CREATE INDEX trail_by_event_seq ON trail (event_seq);
 
 CREATE INDEX transcript_by_run_id ON transcript (run_id);
 
-CREATE INDEX webhook_calls_by_not_before ON webhook_calls (not_before);
-
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0011');
+INSERT INTO alembic_version VALUES ('0016');

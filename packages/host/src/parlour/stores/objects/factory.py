@@ -18,15 +18,15 @@ async def open_object_store(folder: Path, account: S3Account | None) -> AsyncIte
         async with _s3(account, folder / "sending") as objects:
             yield objects
         return
-    kept = FolderObjects(folder)
+    folder_store = FolderObjects(folder)
     try:
-        yield kept
+        yield folder_store
     finally:
-        kept.close()
+        folder_store.close()
 
 
 @asynccontextmanager
-async def _s3(account: S3Account, waiting: Path) -> AsyncIterator[ObjectStore]:
+async def _s3(account: S3Account, spool_folder: Path) -> AsyncIterator[ObjectStore]:
     try:
         import httpx
     except ModuleNotFoundError as error:
@@ -39,7 +39,7 @@ async def _s3(account: S3Account, waiting: Path) -> AsyncIterator[ObjectStore]:
     from .s3_client import S3Client
 
     async with httpx.AsyncClient() as http:
-        objects = S3Objects(S3Client(account, http), account.prefix, waiting)
+        objects = S3Objects(S3Client(account, http), account.prefix, spool_folder)
         try:
             yield objects
         finally:

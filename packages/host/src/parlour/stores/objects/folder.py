@@ -46,8 +46,8 @@ class FolderObjects:
 
     async def size(self, sha256: str) -> int | None:
         with translate_os_errors():
-            found = await asyncio.to_thread(self._stat, sha256)
-        return None if found is None else found.size_bytes
+            stored = await asyncio.to_thread(self._stat, sha256)
+        return None if stored is None else stored.size_bytes
 
     async def stream(self, sha256: str, offset: int, length: int) -> AsyncIterator[bytes]:
         with translate_os_errors():
@@ -68,10 +68,10 @@ class FolderObjects:
             return await asyncio.to_thread(self._delete, sha256, written_before)
 
     async def all(self) -> AsyncIterator[StoredObject]:
-        for first in _folders(self._root):
+        for prefix in _folders(self._root):
             with translate_os_errors():
-                found = await asyncio.to_thread(self._objects_below, first)
-            for each in found:
+                objects = await asyncio.to_thread(self._objects_below, prefix)
+            for each in objects:
                 yield each
 
     def move_in(self, spool: Spool) -> ObjectInfo:
@@ -120,28 +120,28 @@ class FolderObjects:
     def _delete(self, sha256: str, written_before: int) -> bool:
         try:
             with self._folder_of(sha256) as folder, self._replace_lock:
-                found = _stat_object(folder, sha256)
-                if found is None or found.written_at >= written_before:
+                stored = _stat_object(folder, sha256)
+                if stored is None or stored.written_at >= written_before:
                     return False
                 os.unlink(sha256, dir_fd=folder)
                 return True
         except (FileNotFoundError, ObjectMissing):
             return False
 
-    def _objects_below(self, first: str) -> list[StoredObject]:
-        found: list[StoredObject] = []
-        upper = _open_folder(self._root, first)
+    def _objects_below(self, prefix: str) -> list[StoredObject]:
+        objects: list[StoredObject] = []
+        upper = _open_folder(self._root, prefix)
         try:
-            for second in _folders(upper):
-                lower = _open_folder(upper, second)
+            for second_prefix in _folders(upper):
+                lower = _open_folder(upper, second_prefix)
                 try:
                     names = sorted(name for name in os.listdir(lower) if _DIGEST.fullmatch(name))
-                    found += [each for name in names if (each := _stat_object(lower, name))]
+                    objects += [each for name in names if (each := _stat_object(lower, name))]
                 finally:
                     os.close(lower)
         finally:
             os.close(upper)
-        return found
+        return objects
 
 
 class FolderObjectWriter:
@@ -183,7 +183,7 @@ def _folders(folder: int) -> list[str]:
 
 
 def _stat_object(folder: int, sha256: str) -> StoredObject | None:
-    found = os.stat(sha256, dir_fd=folder, follow_symlinks=False)
-    if not stat.S_ISREG(found.st_mode):
+    status = os.stat(sha256, dir_fd=folder, follow_symlinks=False)
+    if not stat.S_ISREG(status.st_mode):
         return None
-    return StoredObject(sha256, found.st_size, found.st_mtime_ns // 1_000_000)
+    return StoredObject(sha256, status.st_size, status.st_mtime_ns // 1_000_000)

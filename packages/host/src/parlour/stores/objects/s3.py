@@ -24,30 +24,30 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class S3Objects:
-    def __init__(self, client: S3Client, prefix: str, waiting: Path) -> None:
+    def __init__(self, client: S3Client, prefix: str, spool_folder: Path) -> None:
         self._client = client
         self._prefix = prefix
         with translate_os_errors():
-            waiting.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._waiting = os.open(waiting, os.O_RDONLY | os.O_DIRECTORY)
-            for name in os.listdir(self._waiting):  # what a killed process was writing
-                os.unlink(name, dir_fd=self._waiting)
+            spool_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._spool_descriptor = os.open(spool_folder, os.O_RDONLY | os.O_DIRECTORY)
+            for name in os.listdir(self._spool_descriptor):  # what a killed process was writing
+                os.unlink(name, dir_fd=self._spool_descriptor)
 
     def close(self) -> None:
-        os.close(self._waiting)
+        os.close(self._spool_descriptor)
 
     async def open_writer(self) -> "S3ObjectWriter":
         with translate_os_errors():
-            return S3ObjectWriter(self.upload, Spool(self._waiting, uuid.uuid4().hex))
+            return S3ObjectWriter(self.upload, Spool(self._spool_descriptor, uuid.uuid4().hex))
 
     async def size(self, sha256: str) -> int | None:
-        found = await self._stat(sha256)
-        return None if found is None else found.size_bytes
+        stored = await self._stat(sha256)
+        return None if stored is None else stored.size_bytes
 
     async def stream(self, sha256: str, offset: int, length: int) -> AsyncIterator[bytes]:
         headers = {"range": f"bytes={offset}-{offset + max(length, 1) - 1}"}
         async with self._client.request(
-            "GET", self._name(sha256), headers=headers, accepted=(200, 206, 404, 416)
+            "GET", self._name(sha256), headers=headers, accepted_statuses=(200, 206, 404, 416)
         ) as answer:
             if answer.status_code == 404:
                 raise ObjectMissing(ObjectMissing.__doc__)
@@ -57,10 +57,10 @@ class S3Objects:
                 yield piece
 
     async def delete(self, sha256: str, written_before: int) -> bool:
-        found = await self._stat(sha256)
-        if found is None or found.written_at >= written_before:
+        stored = await self._stat(sha256)
+        if stored is None or stored.written_at >= written_before:
             return False
-        async with self._client.request("DELETE", self._name(sha256), accepted=(200, 204)):
+        async with self._client.request("DELETE", self._name(sha256), accepted_statuses=(200, 204)):
             return True
 
     async def all(self) -> AsyncIterator[StoredObject]:
@@ -69,13 +69,13 @@ class S3Objects:
             async with self._client.request("GET", parameters=parameters) as answer:
                 listing = ElementTree.fromstring(await answer.aread())
             for item in listing.iterfind("{*}Contents"):
-                kept = _listed(item)
-                if kept is not None:
-                    yield kept
-            following = listing.findtext("{*}NextContinuationToken")
-            if not following:
+                stored = _parse_item(item)
+                if stored is not None:
+                    yield stored
+            next_token = listing.findtext("{*}NextContinuationToken")
+            if not next_token:
                 return
-            parameters["continuation-token"] = following
+            parameters["continuation-token"] = next_token
 
     async def upload(self, spool: Spool) -> ObjectInfo:
         """Uploads the content even if the object exists, so that its age starts again."""
@@ -89,11 +89,11 @@ class S3Objects:
     async def _stat(self, sha256: str) -> StoredObject | None:
         if not _DIGEST.fullmatch(sha256):
             return None
-        async with self._client.request("HEAD", self._name(sha256), accepted=(200, 404)) as answer:
+        async with self._client.request("HEAD", self._name(sha256), accepted_statuses=(200, 404)) as answer:
             if answer.status_code == 404:
                 return None
-            written = parsedate_to_datetime(answer.headers["last-modified"])
-            return StoredObject(sha256, int(answer.headers["content-length"]), _milliseconds(written))
+            modified = parsedate_to_datetime(answer.headers["last-modified"])
+            return StoredObject(sha256, int(answer.headers["content-length"]), _milliseconds(modified))
 
     def _name(self, sha256: str) -> str:
         if not _DIGEST.fullmatch(sha256):
@@ -131,12 +131,12 @@ async def _pieces(spool: Spool) -> AsyncIterator[bytes]:
         yield piece
 
 
-def _listed(item: ElementTree.Element) -> StoredObject | None:
+def _parse_item(item: ElementTree.Element) -> StoredObject | None:
     name = (item.findtext("{*}Key") or "").rpartition("/")[2]
     if not _DIGEST.fullmatch(name):
         return None
-    written = datetime.fromisoformat(item.findtext("{*}LastModified") or "")
-    return StoredObject(name, int(item.findtext("{*}Size") or 0), _milliseconds(written))
+    modified = datetime.fromisoformat(item.findtext("{*}LastModified") or "")
+    return StoredObject(name, int(item.findtext("{*}Size") or 0), _milliseconds(modified))
 
 
 def _milliseconds(moment: datetime) -> int:

@@ -34,7 +34,7 @@ class S3Client:
         headers: Mapping[str, str] | None = None,
         body: Body | None = None,
         digest: str = EMPTY_DIGEST,
-        accepted: tuple[int, ...] = (200,),
+        accepted_statuses: tuple[int, ...] = (200,),
     ) -> AsyncIterator[httpx.Response]:
         """Yields the response with its body unread. Raises StorageFailed for any status that is not accepted."""
         pause = FIRST_PAUSE_SECONDS
@@ -44,21 +44,21 @@ class S3Client:
                 answer = await self._http.send(request, stream=True)
             except httpx.TransportError as error:
                 if attempt == MAX_ATTEMPTS:
-                    raise _failed(f"it can't be reached ({type(error).__name__})") from error
+                    raise _failure(f"it can't be reached ({type(error).__name__})") from error
             else:
-                if answer.status_code in accepted:
+                if answer.status_code in accepted_statuses:
                     break
                 text = (await answer.aread())[:500].decode(errors="replace")
                 await answer.aclose()
                 if answer.status_code not in (429, 500, 502, 503, 504) or attempt == MAX_ATTEMPTS:
                     logger.error("object storage answered %s %s with %s: %s", method, name, answer.status_code, text)
-                    raise _refused(answer.status_code)
+                    raise _refusal(answer.status_code)
             await asyncio.sleep(pause)
             pause *= 2
         try:
             yield answer
         except httpx.TransportError as error:
-            raise _failed(f"the connection broke ({type(error).__name__})") from error
+            raise _failure(f"the connection broke ({type(error).__name__})") from error
         finally:
             await answer.aclose()
 
@@ -73,24 +73,24 @@ class S3Client:
     ) -> httpx.Request:
         endpoint = httpx.URL(self._account.endpoint)
         target = path(*(part for part in (self._account.bucket, name) if part))
-        asked = query(parameters)
+        query_string = query(parameters)
         host = endpoint.netloc.decode()
-        told = signed_headers(self._account, method, host, target, asked, headers, digest, datetime.now(UTC))
-        url = endpoint.copy_with(raw_path=f"{target}{'?' + asked if asked else ''}".encode())
-        return self._http.build_request(method, url, headers=told, content=body() if body else None, timeout=TIMEOUT)
+        signed = signed_headers(self._account, method, host, target, query_string, headers, digest, datetime.now(UTC))
+        url = endpoint.copy_with(raw_path=f"{target}{'?' + query_string if query_string else ''}".encode())
+        return self._http.build_request(method, url, headers=signed, content=body() if body else None, timeout=TIMEOUT)
 
 
-def _refused(status: int) -> StorageFailed:
+def _refusal(status: int) -> StorageFailed:
     match status:
         case 401 | 403:
-            return _failed("it refuses the credentials; check artifacts.s3.access_key, secret_key and region")
+            return _failure("it refuses the credentials; check artifacts.s3.access_key, secret_key and region")
         case 404:
-            return _failed("it has no such bucket; check artifacts.s3.bucket")
+            return _failure("it has no such bucket; check artifacts.s3.bucket")
         case 507:
             return StorageFailed("storage_full", "The object storage has no room to keep this file.")
         case _:
-            return _failed(f"it answered with status {status}")
+            return _failure(f"it answered with status {status}")
 
 
-def _failed(reason: str) -> StorageFailed:
+def _failure(reason: str) -> StorageFailed:
     return StorageFailed("storage_failed", f"The object storage could not do it: {reason}.")

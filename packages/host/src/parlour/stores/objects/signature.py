@@ -48,16 +48,16 @@ def signed_headers(
 ) -> dict[str, str]:
     """Returns all headers of the request; `digest` is the SHA-256 of its body."""
     stamp = now.strftime("%Y%m%dT%H%M%SZ")
-    told = {name.lower(): value.strip() for name, value in headers.items()}
-    told |= {"host": host, "x-amz-content-sha256": digest, "x-amz-date": stamp}
-    names = ";".join(sorted(told))
-    lines = "".join(f"{name}:{told[name]}\n" for name in sorted(told))
+    normalized = {name.lower(): value.strip() for name, value in headers.items()}
+    normalized |= {"host": host, "x-amz-content-sha256": digest, "x-amz-date": stamp}
+    names = ";".join(sorted(normalized))
+    lines = "".join(f"{name}:{normalized[name]}\n" for name in sorted(normalized))
     request = "\n".join((method, target, parameters, lines, names, digest))
     scope = f"{stamp[:8]}/{account.region}/s3/aws4_request"
     to_sign = "\n".join((_ALGORITHM, stamp, scope, hashlib.sha256(request.encode()).hexdigest()))
     signature = hmac.new(_key(account, stamp[:8]), to_sign.encode(), hashlib.sha256).hexdigest()
     credential = f"{_ALGORITHM} Credential={account.access_key}/{scope}"
-    return {**told, "authorization": f"{credential}, SignedHeaders={names}, Signature={signature}"}
+    return {**normalized, "authorization": f"{credential}, SignedHeaders={names}, Signature={signature}"}
 
 
 def _key(account: S3Account, day: str) -> bytes:

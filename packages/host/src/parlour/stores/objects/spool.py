@@ -31,9 +31,9 @@ class Spool:
 
     def write(self, block: bytes) -> None:
         with self._lock:
-            rest = memoryview(block)
-            while rest:
-                rest = rest[os.write(self.file, rest) :]
+            remaining = memoryview(block)
+            while remaining:
+                remaining = remaining[os.write(self.file, remaining) :]
             self._digest.update(block)
             self._size += len(block)
 

@@ -17,13 +17,13 @@ from .text_encoding import decode_text, encode_text
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 
-def _argument(position: int, given: type) -> str:
+def _argument(position: int, value_type: type) -> str:
     text = f"($1 ->> {position - 1})"
-    if issubclass(given, bool):
+    if issubclass(value_type, bool):
         return f"{text}::boolean::int::bigint"
-    if issubclass(given, int):
+    if issubclass(value_type, int):
         return f"{text}::bigint"
-    return f"decode({text}, 'base64')" if issubclass(given, bytes) else text
+    return f"decode({text}, 'base64')" if issubclass(value_type, bytes) else text
 
 
 BATCH_DIALECT = SqlDialect(placeholder=_argument, counter_value="$2")

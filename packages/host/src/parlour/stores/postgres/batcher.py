@@ -22,7 +22,7 @@ class Batcher(Generic[Item]):
 
     def __init__(self, carry_out: Callable[[list[Item]], Awaitable[None]]) -> None:
         self._execute = carry_out
-        self._waiting: deque[Item] = deque()
+        self._pending: deque[Item] = deque()
         self._awake = asyncio.Event()
         self._task: asyncio.Task[None]
         self.finishing = False
@@ -31,14 +31,14 @@ class Batcher(Generic[Item]):
         self._task = asyncio.create_task(self._run())
 
     def submit(self, item: Item) -> None:
-        self._waiting.append(item)
+        self._pending.append(item)
         self._awake.set()
 
     def withdraw(self) -> list[Item]:
         """Removes and returns all waiting items."""
-        waiting = list(self._waiting)
-        self._waiting.clear()
-        return waiting
+        pending = list(self._pending)
+        self._pending.clear()
+        return pending
 
     async def finish(self) -> None:
         """Waits until all submitted items are done. Nothing may be submitted afterwards."""
@@ -47,19 +47,19 @@ class Batcher(Generic[Item]):
         await self._task
 
     async def _run(self) -> None:
-        while self._waiting or not self.finishing:
-            if self._waiting:
+        while self._pending or not self.finishing:
+            if self._pending:
                 await self._execute(self._next())
             else:
                 self._awake.clear()
                 await self._awake.wait()
 
     def _next(self) -> list[Item]:
-        batch = [self._waiting.popleft()]
+        batch = [self._pending.popleft()]
         characters = len(batch[0].text)
-        while self._waiting and len(batch) < MAX_BATCH_ITEMS:
-            characters += len(self._waiting[0].text)
+        while self._pending and len(batch) < MAX_BATCH_ITEMS:
+            characters += len(self._pending[0].text)
             if characters > MAX_BATCH_CHARACTERS:
                 break
-            batch.append(self._waiting.popleft())
+            batch.append(self._pending.popleft())
         return batch

@@ -4,12 +4,13 @@
 --   units      [unit, ...]; a unit is [step, ...]; a step is [its number, arguments, the row count it expects or
 --              null, the counter it takes a number from or null], then [argument, step, column] for each Ref
 --   counters   the counters that the steps name
+--   own_slot   the slot of this writer: it gives out the numbers counter * 64 + slot, see `numbers.py`
 --   returns    for each unit the rows of its steps, or {"guard": step} or {"code": SQLSTATE, "message": text}
 --
 -- A step returns its rows, each an array, or else the number of rows it affected. One that uses a counter returns the
 -- number of its row as the last column, which is another number if the row existed before.
 
-CREATE FUNCTION pg_temp.carry_out(own_id text, number_of_batch bigint, counters text[], units jsonb)
+CREATE FUNCTION pg_temp.carry_out(own_id text, number_of_batch bigint, counters text[], own_slot bigint, units jsonb)
 RETURNS jsonb LANGUAGE plpgsql AS $carry_out$
 #variable_conflict use_column
 DECLARE
@@ -34,12 +35,13 @@ BEGIN
         RAISE EXCEPTION 'this writer was replaced' USING ERRCODE = 'PLW01';
     END IF;
 
-    -- Every transaction of every Host locks counters before rows and in order of their names, so they can't deadlock.
+    -- Every transaction locks counters before rows and in order of their names, so writers of a slot can't deadlock.
     IF cardinality(counters) > 0 THEN
         FOR a_counter IN
-            SELECT name, last FROM journal_counters WHERE name = ANY (counters) ORDER BY name FOR UPDATE
+            SELECT name, counter FROM journal_counters WHERE slot = own_slot AND name = ANY (counters)
+            ORDER BY name FOR UPDATE
         LOOP
-            numbers := numbers || jsonb_build_object(a_counter.name, a_counter.last);
+            numbers := numbers || jsonb_build_object(a_counter.name, a_counter.counter * 64 + own_slot);
         END LOOP;
     END IF;
 
@@ -58,7 +60,7 @@ BEGIN
                     arguments := jsonb_set(arguments, ARRAY[a_reference ->> 0], referred);
                 END LOOP;
                 counter_name := a_step ->> 3;
-                next_number := (numbers ->> counter_name)::bigint + 1;
+                next_number := (numbers ->> counter_name)::bigint + 64;
                 answer := pg_temp.step((a_step ->> 0)::int, arguments, next_number);
                 IF jsonb_typeof(answer) = 'array' THEN
                     touched := jsonb_array_length(answer);
@@ -87,8 +89,8 @@ BEGIN
         END;
     END LOOP;
 
-    UPDATE journal_counters SET last = (numbers ->> name)::bigint
-        WHERE name = ANY (counters) AND last <> (numbers ->> name)::bigint;
+    UPDATE journal_counters SET counter = (numbers ->> name)::bigint / 64
+        WHERE slot = own_slot AND name = ANY (counters) AND counter <> (numbers ->> name)::bigint / 64;
     UPDATE journal_writers SET batch = number_of_batch, outcomes = to_jsonb(results), touched_at = now()
         WHERE writer_id = own_id;
     RETURN to_jsonb(results);

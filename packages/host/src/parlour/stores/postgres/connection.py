@@ -37,6 +37,10 @@ class PostgresConnection(Protocol):
 
     async def close(self, *, timeout: float | None = None) -> None: ...
 
+    async def add_listener(self, channel: str, callback: Any) -> None: ...
+
+    def add_termination_listener(self, callback: Any) -> None: ...
+
     def transaction(self) -> Any: ...
 
     def terminate(self) -> None: ...
@@ -77,8 +81,8 @@ async def connect(url: str, application: str, patience: float, **settings: str) 
     except StorageFailed:
         connection.terminate()
         raise
-    opened: PostgresConnection = connection
-    return opened
+    typed: PostgresConnection = connection
+    return typed
 
 
 async def close(connection: PostgresConnection) -> None:

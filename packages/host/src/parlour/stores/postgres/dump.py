@@ -16,10 +16,15 @@ from parlour.stores.sqlite.fulltext import INDEX_PENDING
 from . import migrate
 from .connection import PostgresConnection, close, connect
 from .errors import ERRORS, storage_failure
+from .numbers import PLAIN_SLOT, SLOT_COUNT, counter_reaching
 from .text_encoding import decode_text, encode_text
 
 ROWS_PER_BATCH = 500
 LOCK_TIMEOUT_SECONDS = 60.0
+HIGHEST_NUMBERS = (
+    f"SELECT name, max(CASE counter WHEN 0 THEN 0 ELSE counter * {SLOT_COUNT} + slot END) "
+    "FROM journal_counters GROUP BY name"
+)
 
 
 async def dump(url: str, file: Path) -> None:
@@ -59,8 +64,8 @@ async def _dump(connection: Any, target: sqlite3.Connection) -> None:
         target.execute("BEGIN IMMEDIATE")
         for table in TABLES:
             names = [column.name for column in table.columns]
-            insert = f'INSERT INTO "{table.name}" ({_listed(names)}) VALUES ({", ".join("?" * len(names))})'
-            rows = connection.cursor(f'SELECT {_listed(names)} FROM "{table.name}"', prefetch=ROWS_PER_BATCH)
+            insert = f'INSERT INTO "{table.name}" ({_name_list(names)}) VALUES ({", ".join("?" * len(names))})'
+            rows = connection.cursor(f'SELECT {_name_list(names)} FROM "{table.name}"', prefetch=ROWS_PER_BATCH)
             batch: list[tuple[Any, ...]] = []
             async for row in rows:
                 batch.append(tuple(map(decode_text, row)))
@@ -69,7 +74,7 @@ async def _dump(connection: Any, target: sqlite3.Connection) -> None:
                     batch.clear()
             target.executemany(insert, batch)
         target.execute(INDEX_PENDING.text)
-        for name, last in await connection.fetch("SELECT name, last FROM journal_counters"):
+        for name, last in await connection.fetch(HIGHEST_NUMBERS):
             target.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
             target.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, last))
         target.execute("COMMIT")
@@ -79,12 +84,15 @@ async def _load(source: sqlite3.Connection, connection: Any) -> None:
     for table in TABLES:
         names = [column.name for column in table.columns]
         await connection.copy_records_to_table(table.name, records=_rows(source, table, names), columns=names)
-    numbers = source.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
-    await connection.executemany("INSERT INTO journal_counters VALUES ($1, $2)", numbers)
+    counters = [
+        (name, PLAIN_SLOT, counter_reaching(number))
+        for name, number in source.execute("SELECT name, seq FROM sqlite_sequence")
+    ]
+    await connection.executemany("INSERT INTO journal_counters (name, slot, counter) VALUES ($1, $2, $3)", counters)
 
 
 def _rows(source: sqlite3.Connection, table: Table, names: list[str]) -> Iterator[tuple[Any, ...]]:
-    for row in source.execute(f'SELECT {_listed(names)} FROM "{table.name}"'):
+    for row in source.execute(f'SELECT {_name_list(names)} FROM "{table.name}"'):
         yield tuple(map(encode_text, row))
 
 
@@ -95,5 +103,5 @@ async def _require_empty(connection: PostgresConnection, name: str) -> None:
         raise StorageFailed("storage_not_empty", message)
 
 
-def _listed(names: list[str]) -> str:
+def _name_list(names: list[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)

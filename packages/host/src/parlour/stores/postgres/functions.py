@@ -11,6 +11,7 @@ from parlour.stores.sql import StatementPlan
 
 from .batch_encoding import blob_columns
 from .connection import PostgresConnection
+from .numbers import PLAIN_SLOT, create_counter
 
 EXECUTE_BATCH_SQL = Path(__file__).with_name("carry_out.sql").read_text(encoding="utf-8")
 ANSWER_QUERIES_SQL = Path(__file__).with_name("answer.sql").read_text(encoding="utf-8")
@@ -19,19 +20,20 @@ ANSWER_QUERIES_SQL = Path(__file__).with_name("answer.sql").read_text(encoding="
 class ServerFunctions:
     """The functions of one connection."""
 
-    def __init__(self, connection: PostgresConnection) -> None:
+    def __init__(self, connection: PostgresConnection, slot: int = PLAIN_SLOT) -> None:
         self._connection = connection
-        self._made: set[int] = set()
+        self._slot = slot
+        self._existing: set[int] = set()
 
     async def ensure(self, plans: Mapping[int, StatementPlan], timeout: float) -> None:
-        missing = {number: plan for number, plan in plans.items() if number not in self._made}
+        missing = {number: plan for number, plan in plans.items() if number not in self._existing}
         if missing:
-            made = self._made | missing.keys()
-            script = [*(_step(number, plan) for number, plan in missing.items()), _dispatch(made)]
+            existing = self._existing | missing.keys()
+            script = [*(_step(number, plan) for number, plan in missing.items()), _dispatch(existing)]
             counters = {plan.table.name for plan in missing.values() if plan.uses_counter}
-            script += [f"INSERT INTO journal_counters VALUES ('{name}', 0) ON CONFLICT DO NOTHING" for name in counters]
+            script += [create_counter(name, self._slot) for name in sorted(counters)]
             await run_script(self._connection, ";\n".join(script), timeout)
-            self._made = made
+            self._existing = existing
 
 
 async def run_script(connection: PostgresConnection, script: str, timeout: float) -> None:

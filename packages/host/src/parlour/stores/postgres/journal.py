@@ -6,11 +6,12 @@ from collections.abc import Awaitable
 from types import TracebackType
 from typing import Self
 
-from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit
+from parlour.core.journal import PreparedCallback, Receipt, Row, Search, Select, StorageFailed, Unit
 from parlour.stores.address import redact_password
 from parlour.stores.sql import Compiler
 
 from .batch_encoding import BATCH_DIALECT, BatchEncoder
+from .numbers import PLAIN_SLOT, require_slot
 from .point_reader import PendingQuery, PointReader
 from .readers import READ_DIALECT, PostgresReaders
 from .writer import PostgresWriteJob, PostgresWriter
@@ -25,17 +26,20 @@ RETRY_SECONDS = 5.0
 class PostgresJournal:
     """Use as `async with PostgresJournal(url) as journal`, on a database that `migrate.ensure` has prepared.
 
-    `alone` is for a Host: it keeps another Host from serving the same database.
+    `exclusive` is for a Host: it keeps another Host from serving the same database. Writers with different slots don't
+    wait for each other when they number rows; see `numbers`.
     """
 
-    def __init__(self, url: str, *, alone: bool = False, patience: float = RETRY_SECONDS) -> None:
+    def __init__(
+        self, url: str, *, exclusive: bool = False, slot: int = PLAIN_SLOT, retry_seconds: float = RETRY_SECONDS
+    ) -> None:
         self._name = redact_password(url)
         self._compiler = Compiler(BATCH_DIALECT)
         self._encoder = BatchEncoder()
-        self._writer = PostgresWriter(url, alone, patience)
-        self._point_reader = PointReader(url, patience)
+        self._writer = PostgresWriter(url, exclusive, require_slot(slot), retry_seconds)
+        self._point_reader = PointReader(url, retry_seconds)
         self._read_compiler = Compiler(READ_DIALECT)
-        self._readers = PostgresReaders(url, READER_COUNT, patience)
+        self._readers = PostgresReaders(url, READER_COUNT, retry_seconds)
         self._is_open = False
 
     async def open(self) -> None:
@@ -65,7 +69,7 @@ class PostgresJournal:
         """Number of committed transactions; fewer than units under load, since units share them."""
         return self._writer.transactions
 
-    async def commit(self, unit: Unit) -> Receipt:
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         self._require_open()
         steps = self._compiler.unit(unit)
         numbers, text = self._encoder.encode_unit(steps)

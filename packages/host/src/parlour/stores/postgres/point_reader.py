@@ -38,10 +38,10 @@ class PendingQuery:
 class PointReader:
     """Opens its connection with the first query, and again after a loss."""
 
-    def __init__(self, url: str, patience: float) -> None:
+    def __init__(self, url: str, retry_seconds: float) -> None:
         self._url = url
         self._name = redact_password(url)
-        self._patience = patience
+        self._retry_seconds = retry_seconds
         self._batches: Batcher[PendingQuery] = Batcher(self._answer_batch)
         self._connection: PostgresConnection | None = None
         self._functions: ServerFunctions
@@ -87,7 +87,7 @@ class PointReader:
         """Repeats the queries if the connection is lost; they change nothing."""
         plans = {question.number: question.plan for question in batch}
         queries = f"[{','.join(question.text for question in batch)}]"
-        patience = RetryWindow(self._patience)
+        window = RetryWindow(self._retry_seconds)
         while True:
             try:
                 connection = await self._ensure_connection()
@@ -100,14 +100,14 @@ class PointReader:
                 failure = storage_failure(error, self._name)
             except StorageFailed as error:
                 failure = error
-            if failure.code != "storage_unreachable" or patience.is_expired():
+            if failure.code != "storage_unreachable" or window.is_expired():
                 raise failure
-            await patience.pause()
+            await window.pause()
 
     async def _ensure_connection(self) -> PostgresConnection:
         if self._connection is None or self._connection.is_closed():
             settings = {**READ_SETTINGS, "plan_cache_mode": "force_generic_plan"}
-            connection = await connect(self._url, "parlour near reader", self._patience, **settings)
+            connection = await connect(self._url, "parlour near reader", self._retry_seconds, **settings)
             try:
                 await run_script(connection, ANSWER_QUERIES_SQL, READ_SECONDS)
             except BaseException:

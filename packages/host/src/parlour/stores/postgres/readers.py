@@ -25,29 +25,29 @@ READ_SECONDS = 60.0
 class PostgresReaders:
     """A pool of reading connections."""
 
-    def __init__(self, url: str, most: int, patience: float) -> None:
+    def __init__(self, url: str, max_connections: int, retry_seconds: float) -> None:
         self._url = url
-        self._most = most
-        self._patience = patience
+        self._max_connections = max_connections
+        self._retry_seconds = retry_seconds
         self._idle: list[PostgresConnection] = []
-        self._free = asyncio.Semaphore(most)
+        self._free = asyncio.Semaphore(max_connections)
 
     async def read(self, plan: StatementPlan, parameters: Parameters) -> list[Row]:
         """Repeats the query if the connection is lost; it changes nothing."""
-        patience = RetryWindow(self._patience)
+        window = RetryWindow(self._retry_seconds)
         async with self._free:
             while True:
                 try:
                     connection = await self._take_connection()
                     return await self._fetch(connection, plan, parameters)
                 except StorageFailed as failure:
-                    if failure.code != "storage_unreachable" or patience.is_expired():
+                    if failure.code != "storage_unreachable" or window.is_expired():
                         raise
-                await patience.pause()
+                await window.pause()
 
     async def finish(self) -> None:
         """Waits until all queries are answered. Nothing may be submitted afterwards."""
-        for _ in range(self._most):
+        for _ in range(self._max_connections):
             await self._free.acquire()
         while self._idle:
             await close(self._idle.pop())
@@ -57,7 +57,7 @@ class PostgresReaders:
             connection = self._idle.pop()
             if not connection.is_closed():
                 return connection
-        return await connect(self._url, "parlour reader", self._patience, **READ_SETTINGS)
+        return await connect(self._url, "parlour reader", self._retry_seconds, **READ_SETTINGS)
 
     async def _fetch(self, connection: PostgresConnection, plan: StatementPlan, parameters: Parameters) -> list[Row]:
         try:

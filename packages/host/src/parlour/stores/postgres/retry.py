@@ -11,11 +11,11 @@ class RetryWindow:
 
     def __init__(self, seconds: float) -> None:
         self._loop = asyncio.get_running_loop()
-        self._until = self._loop.time() + seconds
+        self._deadline = self._loop.time() + seconds
         self._next = FIRST_PAUSE_SECONDS
 
     def is_expired(self) -> bool:
-        return self._loop.time() >= self._until
+        return self._loop.time() >= self._deadline
 
     async def pause(self) -> None:
         await asyncio.sleep(self._next)

@@ -27,7 +27,7 @@ BATCH_SECONDS = 30.0
 SERVING_LOCK_ID = 0x7061726C6F7572
 """Advisory lock of the Host that serves a database: `parlour` in ASCII."""
 
-_CALL = "SELECT pg_temp.carry_out($1, $2, $3, $4)"
+_CALL = "SELECT pg_temp.carry_out($1, $2, $3, $4, $5)"
 _DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 _FORGET = "DELETE FROM journal_writers WHERE touched_at < now() - interval '1 day'"
 _JOIN = "INSERT INTO journal_writers VALUES ($1, 0, '[]', false, now())"
@@ -39,11 +39,12 @@ _REPLACE = "UPDATE journal_writers SET replaced = true WHERE writer_id = $1 RETU
 class WriterSession:
     """One writing connection and its row."""
 
-    def __init__(self, connection: PostgresConnection, writer_id: str) -> None:
+    def __init__(self, connection: PostgresConnection, writer_id: str, slot: int) -> None:
         self.connection = connection
         self.writer_id = writer_id
+        self.slot = slot
         self.server_pid = connection.get_server_pid()
-        self._functions = ServerFunctions(connection)
+        self._functions = ServerFunctions(connection, slot)
         self._batch = 0
         """Number of the last batch that was begun."""
 
@@ -52,13 +53,13 @@ class WriterSession:
         self._batch += 1
         await self._functions.ensure(plans, BATCH_SECONDS)
         counters = sorted({plan.table.name for plan in plans.values() if plan.uses_counter})
-        parameters = (self.writer_id, self._batch, counters, units)
+        parameters = (self.writer_id, self._batch, counters, self.slot, units)
         return list(from_json(await self.connection.fetchval(_CALL, *parameters, timeout=BATCH_SECONDS)))
 
-    async def recover_outcomes(self, lost: "WriterSession") -> list[Any] | None:
+    async def recover_outcomes(self, lost_session: "WriterSession") -> list[Any] | None:
         """Returns the outcomes of the batch that was active on a lost connection; None if nothing of it happened."""
-        row = await self.connection.fetchrow(_REPLACE, lost.writer_id)
-        return list(from_json(row["outcomes"])) if row is not None and row["batch"] == lost._batch else None
+        row = await self.connection.fetchrow(_REPLACE, lost_session.writer_id)
+        return list(from_json(row["outcomes"])) if row is not None and row["batch"] == lost_session._batch else None
 
     async def close(self) -> None:
         with suppress(*ERRORS):  # otherwise the row is deleted after a day
@@ -66,14 +67,19 @@ class WriterSession:
         await close(self.connection)
 
 
-async def open_session(url: str, alone: bool, patience: float, lost: WriterSession | None = None) -> WriterSession:
-    """Opens a session; `alone` keeps all other such sessions off the database. Raises StorageFailed."""
+async def open_session(
+    url: str, exclusive: bool, slot: int, timeout: float, lost_session: WriterSession | None = None
+) -> WriterSession:
+    """Opens a session that numbers rows in `slot`; `exclusive` keeps all other such sessions off the database.
+
+    Raises StorageFailed.
+    """
     writer_id = uuid4().hex
-    connection = await connect(url, _application(writer_id), patience, plan_cache_mode="force_generic_plan")
+    connection = await connect(url, _application(writer_id), timeout, plan_cache_mode="force_generic_plan")
     try:
-        if lost is not None:  # the server may not have noticed the loss yet
-            await connection.fetch(_END, lost.server_pid, _application(lost.writer_id))
-        if alone:
+        if lost_session is not None:  # the server may not have noticed the loss yet
+            await connection.fetch(_END, lost_session.server_pid, _application(lost_session.writer_id))
+        if exclusive:
             await _take_serving_lock(connection, redact_password(url))
         await connection.execute(f"{_DURABLE};\n{_FORGET};\n{EXECUTE_BATCH_SQL}")
         await connection.execute(_JOIN, writer_id)
@@ -83,7 +89,7 @@ async def open_session(url: str, alone: bool, patience: float, lost: WriterSessi
     except BaseException:
         connection.terminate()
         raise
-    return WriterSession(connection, writer_id)
+    return WriterSession(connection, writer_id, slot)
 
 
 async def _take_serving_lock(connection: PostgresConnection, name: str) -> None:

@@ -60,17 +60,18 @@ class RetryBatch(Exception):
 
 
 class PostgresWriter:
-    def __init__(self, url: str, alone: bool, patience: float) -> None:
+    def __init__(self, url: str, exclusive: bool, slot: int, retry_seconds: float) -> None:
         self._url = url
         self._name = redact_password(url)
-        self._exclusive = alone
-        self._patience = patience
+        self._exclusive = exclusive
+        self._slot = slot
+        self._retry_seconds = retry_seconds
         self._batches: Batcher[PostgresWriteJob] = Batcher(self._execute)
         self._session: WriterSession
         self.transactions = 0
 
     async def open(self) -> None:
-        self._session = await open_session(self._url, self._exclusive, self._patience)
+        self._session = await self._open_session(None)
         self._batches.start()
 
     def submit(self, job: PostgresWriteJob) -> None:
@@ -109,22 +110,22 @@ class PostgresWriter:
 
     async def _outcomes(self, batch: list[PostgresWriteJob]) -> Sequence[Any]:
         """Returns an outcome per unit. Raises StorageFailed if nothing of the whole batch happened."""
-        patience = RetryWindow(self._patience)
+        window = RetryWindow(self._retry_seconds)
         tries = 0
         while True:
             try:
-                return await self._attempt(batch, patience)
-            except RetryBatch as again:
+                return await self._attempt(batch, window)
+            except RetryBatch as retry:
                 tries += 1
-                if len(batch) > 1 and (again.collided or tries == MAX_ATTEMPTS):
+                if len(batch) > 1 and (retry.collided or tries == MAX_ATTEMPTS):
                     return await self._one_by_one(batch)  # alone they hold fewer locks and don't affect others
                 if tries == MAX_ATTEMPTS:
-                    raise again.failure from again
-            await patience.pause()
+                    raise retry.failure from retry
+            await window.pause()
 
-    async def _attempt(self, batch: list[PostgresWriteJob], patience: RetryWindow) -> Sequence[Any]:
+    async def _attempt(self, batch: list[PostgresWriteJob], window: RetryWindow) -> Sequence[Any]:
         plans = {number: plan for job in batch for number, plan in zip(job.numbers, job.plans, strict=True)}
-        session = await self._ensure_session(patience)
+        session = await self._ensure_session(window)
         try:
             outcomes = await session.execute_batch(plans, f"[{','.join(job.text for job in batch)}]")
         except ERRORS as error:
@@ -139,10 +140,10 @@ class PostgresWriter:
         """
         failure = storage_failure(error, self._name)
         if is_connection_lost(error) or sqlstate(error) == REPLACED:
-            settled = await self._recover_outcomes(session)
-            if settled is None:
+            recovered = await self._recover_outcomes(session)
+            if recovered is None:
                 raise RetryBatch(failure)
-            return settled
+            return recovered
         if sqlstate(error) in RETRYABLE_STATES:
             raise RetryBatch(failure, collided=True)
         if sqlstate(error) == READ_ONLY:  # the next connection may find the server that took over
@@ -158,37 +159,40 @@ class PostgresWriter:
                 outcomes.append(failure)
         return outcomes
 
-    async def _ensure_session(self, patience: RetryWindow) -> WriterSession:
+    async def _open_session(self, lost_session: WriterSession | None) -> WriterSession:
+        return await open_session(self._url, self._exclusive, self._slot, self._retry_seconds, lost_session)
+
+    async def _ensure_session(self, window: RetryWindow) -> WriterSession:
         while self._session.connection.is_closed():
             try:
-                self._session = await open_session(self._url, self._exclusive, self._patience, self._session)
+                self._session = await self._open_session(self._session)
                 logger.info("reconnected to the database '%s'", self._name)
             except StorageFailed as failure:
-                if patience.is_expired():
+                if window.is_expired():
                     self._fail_waiting(failure)
                     raise
-                await patience.pause()
+                await window.pause()
         return self._session
 
-    async def _recover_outcomes(self, lost: WriterSession) -> list[Any] | None:
+    async def _recover_outcomes(self, lost_session: WriterSession) -> list[Any] | None:
         """Returns the outcomes of the batch that was active when the connection was lost; None if nothing happened."""
-        lost.connection.terminate()
+        lost_session.connection.terminate()
         logger.warning("the connection to '%s' was lost during a write", self._name)
-        patience, limit = RetryWindow(self._patience), RetryWindow(OUTCOME_TIMEOUT_SECONDS)
+        window, limit = RetryWindow(self._retry_seconds), RetryWindow(OUTCOME_TIMEOUT_SECONDS)
         while True:
             try:
-                self._session = await open_session(self._url, self._exclusive, self._patience, lost)
-                return await self._session.recover_outcomes(lost)
+                self._session = await self._open_session(lost_session)
+                return await self._session.recover_outcomes(lost_session)
             except StorageFailed as error:
                 failure = error
             except ERRORS as error:
                 self._session.connection.terminate()
                 failure = storage_failure(error, self._name)
-            if limit.is_expired() or (self._batches.finishing and patience.is_expired()):
+            if limit.is_expired() or (self._batches.finishing and window.is_expired()):
                 raise self._uncertain()
-            if patience.is_expired():
+            if window.is_expired():
                 self._fail_waiting(failure)
-            await patience.pause()
+            await window.pause()
 
     def _uncertain(self) -> StorageFailed:
         return StorageFailed(

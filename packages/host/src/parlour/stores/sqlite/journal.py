@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit
+from parlour.core.journal import PreparedCallback, Receipt, Row, Search, Select, StorageFailed, Unit
 from parlour.stores.futures import resolve
 from parlour.stores.sql import SQLITE, Compiler
 
@@ -65,12 +65,10 @@ class SqliteJournal:
         """Number of committed transactions; fewer than units under load, since units share them."""
         return self._writer.transactions
 
-    async def commit(self, unit: Unit) -> Receipt:
+    async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         self._require_open()
         future: asyncio.Future[Receipt] = self._loop.create_future()
-        self._writer.submit(
-            SqliteWriteJob(unit.name, self._compiler.unit(unit), future, unit.can_batch, unit.on_prepared)
-        )
+        self._writer.submit(SqliteWriteJob(unit.name, self._compiler.unit(unit), future, unit.can_batch, on_prepared))
         return await future
 
     async def read(self, query: Select) -> list[Row]:

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 
-from parlour.core.journal import GuardFailed, Receipt, Row
+from parlour.core.journal import GuardFailed, PreparedCallback, Receipt, Row
 from parlour.core.store.tables import TRANSCRIPT
 from parlour.stores.futures import resolve
 from parlour.stores.sql import CompiledStatement, Parameters, StatementPlan
@@ -49,7 +49,7 @@ class SqliteWriteJob:
     steps: list[CompiledStatement]
     future: Future[Receipt]
     can_batch: bool = False
-    on_prepared: Callable[[Receipt], None] | None = None
+    on_prepared: PreparedCallback | None = None
 
 
 class SqliteWriter:
@@ -279,8 +279,8 @@ def _call_on_prepared(batch: list[SqliteWriteJob], outcomes: list[Outcome]) -> N
                 logger.exception("the prepare callback of unit %s failed", job.name)
 
 
-def _is_batchable(done: tuple[SqliteWriteJob, Outcome]) -> bool:
-    return done[0].can_batch
+def _is_batchable(completed: tuple[SqliteWriteJob, Outcome]) -> bool:
+    return completed[0].can_batch
 
 
 def _log_index_failure(indexed: Future[Receipt]) -> None:

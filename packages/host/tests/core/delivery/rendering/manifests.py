@@ -1,4 +1,4 @@
-"""A platform of the test's choice."""
+"""Builds the manifest of a platform with given limits and components."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Markdown in the tags that platforms take: closed properly in every part, escaped everywhere else."""
+"""Markdown becomes the HTML tags of platforms: closed in every part, and escaped elsewhere."""
 
 from html.parser import HTMLParser
 
@@ -10,7 +10,7 @@ from parlour.core.delivery.rendering.html import to_html
 from parlour.core.delivery.rendering.parts import render
 
 from .manifests import manifest
-from .test_splitting import texts
+from .test_split import texts
 
 ALLOWED = {"b", "i", "s", "code", "pre", "a", "blockquote"}
 
@@ -37,7 +37,7 @@ def check(text: str) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(texts, st.integers(256, 600))
-def test_every_part_is_whole_and_within_the_limit(text: str, limit: int) -> None:
+def test_every_part_is_valid_html_within_the_limit(text: str, limit: int) -> None:
     parts = render({"content": text}, manifest(limit, dialect="html"))
     for part in parts:
         shown = "".join(component["text"] for component in part.chain)
@@ -48,7 +48,7 @@ def test_every_part_is_whole_and_within_the_limit(text: str, limit: int) -> None
 
 @settings(deadline=None, max_examples=40)
 @given(st.text("<>&\"'*_`[]()#-| \nab", max_size=80))
-def test_whatever_a_model_writes_no_other_tag_comes_out(text: str) -> None:
+def test_only_allowed_tags_are_rendered(text: str) -> None:
     check(to_html(text))
 
 
@@ -68,5 +68,5 @@ def test_whatever_a_model_writes_no_other_tag_comes_out(text: str) -> None:
         ("a <b>x</b> & c", "a &lt;b&gt;x&lt;/b&gt; &amp; c"),
     ],
 )
-def test_markdown_becomes(markdown: str, expected: str) -> None:
+def test_markdown_is_rendered_as_html(markdown: str, expected: str) -> None:
     assert to_html(markdown) == expected

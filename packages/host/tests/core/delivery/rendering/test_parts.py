@@ -1,4 +1,4 @@
-"""A message becomes a platform's messages: text in parts, files as components, and nothing that calls everybody."""
+"""A message is rendered for a platform: text in parts, files as components, mentions of everyone neutralized."""
 
 from typing import Any
 
@@ -30,17 +30,17 @@ def shown(part: MessagePart) -> str:
 
 @settings(deadline=None, max_examples=40)
 @given(st.text(min_size=1).filter(str.strip), st.integers(64, 200))
-def test_plain_text_arrives_as_it_was_written(text: str, limit: int) -> None:
+def test_plain_text_is_rendered_unchanged(text: str, limit: int) -> None:
     if text.lstrip().startswith("<think>"):
         return
     parts = render({"content": text}, manifest(limit))
     blank = "".join(text.split())
     assert "".join("".join(part.text for part in parts).split()) == blank
-    if len(text) <= limit - len(DEFAULT_REPEAT_NOTE):  # room for the words that a repetition carries
+    if len(text) <= limit - len(DEFAULT_REPEAT_NOTE):  # leaves room for the repeat note
         assert [shown(part) for part in parts] == [text]
 
 
-def test_chains_are_what_the_protocol_calls_a_chain() -> None:
+def test_rendered_chains_are_valid_in_the_protocol() -> None:
     content = [
         {"type": "text", "text": "Look: "},
         {"type": "image", "url": "https://example.org/cat.png", "name": "cat.png"},
@@ -55,7 +55,7 @@ def test_chains_are_what_the_protocol_calls_a_chain() -> None:
     assert kinds(parts) == [["Quote", "Plain", "Image", "At"], ["Voice"], ["Plain", "Image"], ["File"]]
 
 
-def test_a_value_is_a_block_of_code_of_its_own() -> None:
+def test_json_value_is_its_own_code_block() -> None:
     value = {"type": "json", "value": {"a": 1}}
     [alone] = render({"content": [value]}, manifest())
     [below] = render({"content": [{"type": "text", "text": "Look:"}, value]}, manifest())
@@ -68,7 +68,7 @@ def test_components_keep_their_order() -> None:
     assert [component.get("text") or component["artifact_id"] for component in part.chain] == ["one", "a", "two"]
 
 
-def test_text_after_a_picture_begins_a_message_when_there_is_no_room() -> None:
+def test_text_after_a_picture_starts_a_new_message_if_it_does_not_fit() -> None:
     content = [
         {"type": "text", "text": "a" * 60},
         {"type": "image", "artifact_id": "a"},
@@ -78,7 +78,7 @@ def test_text_after_a_picture_begins_a_message_when_there_is_no_room() -> None:
 
 
 @pytest.mark.parametrize("text", ["@everyone look", "hey @Everyone", "@everyone@everyone", "x@here"])
-def test_a_mention_of_everybody_in_text_calls_nobody(text: str) -> None:
+def test_mention_of_everyone_in_text_is_neutralized(text: str) -> None:
     [part] = render({"content": text}, manifest(mentions_everyone="@everyone|@here"))
     assert kinds([part]) == [["Plain"]]
     assert "@everyone" not in shown(part).lower()
@@ -86,12 +86,12 @@ def test_a_mention_of_everybody_in_text_calls_nobody(text: str) -> None:
     assert shown(part).replace("\u200b", "") == text
 
 
-def test_a_mention_of_everybody_that_is_spelled_in_entities_calls_nobody() -> None:
+def test_mention_of_everyone_in_entities_is_neutralized() -> None:
     [part] = render({"content": "**&#64;everyone**"}, manifest(dialect="html", mentions_everyone="@everyone"))
     assert shown(part) == "<b>@\u200beveryone</b>"
 
 
-def test_a_structured_mention_of_everybody_needs_the_policy() -> None:
+def test_structured_mention_of_everyone_needs_the_policy() -> None:
     message = {"content": [{"type": "mention", "user_id": "", "everyone": True}]}
     assert kinds(render(message, manifest())) == [["Plain"]]
     assert kinds(render(message, manifest(), DeliveryPolicy(mention_everyone=True))) == [["AtAll"]]
@@ -104,7 +104,7 @@ def test_thinking_is_hidden_unless_the_policy_shows_it() -> None:
     assert shown(part) == "> It is so.\n\nYes."
 
 
-def test_thinking_is_hidden_behind_a_quote_too() -> None:
+def test_thinking_is_hidden_after_a_quote() -> None:
     message = {"content": [{"type": "text", "text": "<think>hm</think>\n\nYes."}]}
     [part] = render(message, manifest(), quote="42")
     assert part.chain == [{"type": "Quote", "id": "42"}, {"type": "Plain", "text": "Yes."}]
@@ -120,35 +120,37 @@ elements = st.one_of(
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(elements), st.sampled_from(["characters", "utf16", "bytes"]))
-def test_the_names_of_those_who_are_mentioned_count_as_words(content: list[Any], unit: str) -> None:
+def test_display_names_of_mentions_count_towards_the_limit(content: list[Any], unit: str) -> None:
     for part in render({"content": content}, manifest(120, unit)):
-        written = "".join(each.get("text") or f"@{each.get('display') or each['target']}" for each in worded(part))
+        written = "".join(
+            each.get("text") or f"@{each.get('display') or each['target']}" for each in text_components(part)
+        )
         assert all(MEASURES[unit](written + mark) <= 120 for mark in REPEAT_NOTES)  # type: ignore[index]
 
 
-def worded(part: MessagePart) -> list[dict[str, Any]]:
+def text_components(part: MessagePart) -> list[dict[str, Any]]:
     return [each for each in part.chain if each["type"] in ("Plain", "At")]
 
 
-def test_the_first_message_quotes_what_it_answers() -> None:
+def test_first_message_quotes_the_answered_one() -> None:
     parts = render({"content": "word " * 60}, manifest(100), quote="42")
     assert parts[0].chain[0] == {"type": "Quote", "id": "42"}
     assert all(part.chain[0]["type"] == "Plain" for part in parts[1:])
 
 
-def test_a_policy_lowers_the_size_of_messages() -> None:
+def test_policy_lowers_the_message_size() -> None:
     parts = render({"content": "word " * 100}, manifest(4000), DeliveryPolicy(max_message_size=100))
     assert len(parts) > 4
     assert all(len(shown(part)) <= 100 for part in parts)
 
 
 @pytest.mark.parametrize("size", [1, 20, 21])
-def test_a_size_that_holds_next_to_nothing_loses_nothing(size: int) -> None:
+def test_tiny_message_size_loses_no_text(size: int) -> None:
     parts = render({"content": "hello, this is a text"}, manifest(), DeliveryPolicy(max_message_size=size))
     assert "".join(part.text for part in parts).replace(" ", "") == "hello,thisisatext"
 
 
-def test_what_the_platform_has_no_component_for_is_told_in_words() -> None:
+def test_unsupported_component_becomes_a_text_note() -> None:
     parts = render({"content": "Here:", "artifact_refs": [PICTURE, PAPER]}, manifest(send=["Plain"]))
     assert [shown(part) for part in parts] == [
         "Here:\n[cat.png can't be shown here]\n\n[paper.pdf can't be shown here]\n"
@@ -156,21 +158,21 @@ def test_what_the_platform_has_no_component_for_is_told_in_words() -> None:
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "/etc/passwd", "ftp://example.org/cat.png", "data:image/png,x"])
-def test_a_file_that_is_not_on_the_web_is_told_in_words_without_its_place(url: str) -> None:
+def test_file_without_web_address_becomes_a_note_without_its_path(url: str) -> None:
     [part] = render({"content": [{"type": "image", "url": url, "name": "cat.png"}]}, manifest())
     assert (kinds([part]), shown(part)) == ([["Plain"]], "[cat.png can't be shown here]\n")
 
 
-def test_a_picture_goes_as_a_file_where_there_are_files_only() -> None:
+def test_picture_is_sent_as_file_if_images_are_unsupported() -> None:
     assert kinds(render({"content": "", "artifact_refs": [PICTURE]}, manifest(send=["Plain", "File"]))) == [["File"]]
 
 
-def test_a_file_that_is_too_large_is_told_in_words() -> None:
+def test_too_large_file_becomes_a_text_note() -> None:
     large = {**PAPER, "size_bytes": 2000}
     [part] = render({"content": "", "artifact_refs": [large]}, manifest(limits={"file_bytes": 1000}))
     assert shown(part) == "[paper.pdf is too large to be sent here]\n"
 
 
-def test_a_message_without_anything_to_show_is_none() -> None:
+def test_empty_message_renders_no_parts() -> None:
     assert render({"content": " \n "}, manifest()) == []
     assert render({"content": [], "reasoning": "hm"}, manifest(), quote="1") == []

@@ -1,4 +1,4 @@
-"""Markdown on platforms that show text as it is written."""
+"""Markdown on platforms that show plain text."""
 
 import pytest
 from hypothesis import given
@@ -34,14 +34,14 @@ from .manifests import manifest
         ("<b>tags</b> & more", "<b>tags</b> & more"),
     ],
 )
-def test_markdown_is_laid_out_as_plain_text(text: str, shown: str) -> None:
+def test_markdown_is_rendered_as_plain_text(text: str, shown: str) -> None:
     [part] = render({"content": text}, manifest(dialect="plain"))
     assert part.chain == [{"type": "Plain", "text": shown}]
     assert part.text == text
 
 
 @given(st.text(alphabet="ab *_`#>-|[]()1.\n\\~!", max_size=120))
-def test_any_text_is_rendered_and_without_markup_it_is_itself(text: str) -> None:
+def test_any_text_is_rendered_without_doubling_words(text: str) -> None:
     shown = to_plain_text(text)
     assert shown.startswith(text[: len(text) - len(text.lstrip())])
     for word in ("a", "b"):
@@ -49,6 +49,6 @@ def test_any_text_is_rendered_and_without_markup_it_is_itself(text: str) -> None
 
 
 @given(st.lists(st.sampled_from(["> a", "- b", "| a | b |", "|---|---|", "1. c", "```", "word " * 9, ""]), max_size=60))
-def test_no_part_is_longer_than_the_platform_takes(lines: list[str]) -> None:
+def test_every_part_is_within_the_limit(lines: list[str]) -> None:
     for part in render({"content": "\n".join(lines)}, manifest(120, dialect="plain")):
         assert len("".join(each.get("text", "") for each in part.chain)) <= 120

@@ -68,32 +68,32 @@ class _Writer:
 
     def _inline(self, token: Any) -> None:
         if self._rows:
-            self._rows[-1].append(_plain(token.children or ()))
+            self._rows[-1].append(_plain_text(token.children or ()))
         else:
             self.write(token.children or ())
 
     def _structure(self, token: Any) -> None:
-        name, _, edge = token.type.rpartition("_")
+        name, _, side = token.type.rpartition("_")
         if name in _TAGS:
-            self.out.append(f"<{_TAGS[name]}>" if edge == "open" else f"</{_TAGS[name]}>")
+            self.out.append(f"<{_TAGS[name]}>" if side == "open" else f"</{_TAGS[name]}>")
             if name == "blockquote":
-                self._trim_before_close(edge)
+                self._trim_before_close(side)
         elif name == "heading":
-            self.out.append("<b>" if edge == "open" else "</b>\n\n")
-        elif name == "paragraph" and edge == "close":
+            self.out.append("<b>" if side == "open" else "</b>\n\n")
+        elif name == "paragraph" and side == "close":
             self.out.append("\n" if token.hidden or self._lists else "\n\n")
         elif name in ("bullet_list", "ordered_list"):
-            self._list(token, edge)
-        elif name == "list_item" and edge == "open":
+            self._list(token, side)
+        elif name == "list_item" and side == "open":
             self._item()
 
-    def _trim_before_close(self, edge: str) -> None:
-        if edge == "close":
-            closing = self.out.pop()
-            self.out = ["".join(self.out).rstrip("\n"), closing, "\n\n"]
+    def _trim_before_close(self, side: str) -> None:
+        if side == "close":
+            closing_tag = self.out.pop()
+            self.out = ["".join(self.out).rstrip("\n"), closing_tag, "\n\n"]
 
-    def _list(self, token: Any, edge: str) -> None:
-        if edge == "open":
+    def _list(self, token: Any, side: str) -> None:
+        if side == "open":
             first = int(token.attrGet("start") or 1) if token.type == "ordered_list_open" else None
             self._lists.append(first)
             return
@@ -108,9 +108,13 @@ class _Writer:
         self.out.append("  " * (len(self._lists) - 1) + ("• " if number is None else f"{number}. "))
 
     def _code(self, language: str, code: str) -> None:
-        inside = escape(code.rstrip("\n"), quote=False)
-        named = f' class="language-{escape(language)}"' if language else ""
-        self.out.append(f"<pre><code{named}>{inside}</code></pre>\n\n" if named else f"<pre>{inside}</pre>\n\n")
+        escaped_code = escape(code.rstrip("\n"), quote=False)
+        class_attribute = f' class="language-{escape(language)}"' if language else ""
+        self.out.append(
+            f"<pre><code{class_attribute}>{escaped_code}</code></pre>\n\n"
+            if class_attribute
+            else f"<pre>{escaped_code}</pre>\n\n"
+        )
 
     def _image(self, token: Any) -> None:
         source, label = str(token.attrGet("src") or ""), token.content or "image"
@@ -134,7 +138,7 @@ def _anchor(address: str, label: str) -> str:
     return f'<a href="{escape(address)}">{label}</a>' if address.startswith(_SCHEMES) else label
 
 
-def _plain(tokens: Iterable[Any]) -> str:
+def _plain_text(tokens: Iterable[Any]) -> str:
     return "".join(" " if token.type in ("softbreak", "hardbreak") else token.content for token in tokens)
 
 
@@ -143,9 +147,9 @@ def _align_table(rows: Sequence[Sequence[str]]) -> str:
     if not rows:
         return ""
     columns = max(len(row) for row in rows)
-    filled = [[*row, *[""] * (columns - len(row))] for row in rows]
-    widths = [max(_display_width(row[column]) for row in filled) for column in range(columns)]
-    lines = [" | ".join(_padded(cell, widths[number]) for number, cell in enumerate(row)).rstrip() for row in filled]
+    padded_rows = [[*row, *[""] * (columns - len(row))] for row in rows]
+    widths = [max(_display_width(row[column]) for row in padded_rows) for column in range(columns)]
+    lines = [" | ".join(_pad(cell, widths[number]) for number, cell in enumerate(row)).rstrip() for row in padded_rows]
     rule = "-+-".join("-" * each for each in widths)
     return "\n".join([lines[0], rule, *lines[1:]])
 
@@ -155,5 +159,5 @@ def _display_width(text: str) -> int:
     return sum(2 if east_asian_width(each) in "WF" else 1 for each in text)
 
 
-def _padded(text: str, columns: int) -> str:
+def _pad(text: str, columns: int) -> str:
     return text + " " * (columns - _display_width(text))

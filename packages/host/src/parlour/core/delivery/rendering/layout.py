@@ -71,7 +71,7 @@ class Layout:
 
     def ranges_at(self, position: int) -> list[tuple[int, int]]:
         """Returns the ranges that a cut at this position would break, outermost first."""
-        return [*_around(self.blocks, position), *_around(self.spans, position)]
+        return [*_range_around(self.blocks, position), *_range_around(self.spans, position)]
 
 
 def parse_layout(text: str) -> Layout:
@@ -94,16 +94,16 @@ def unclosed_fence(text: str) -> Fence | None:
     return fences[-1] if fences and fences[-1].body_end == fences[-1].end else None
 
 
-def _around(stretches: Sequence[tuple[int, int]], position: int) -> Sequence[tuple[int, int]]:
+def _range_around(ranges: Sequence[tuple[int, int]], position: int) -> Sequence[tuple[int, int]]:
     """Returns the range that a cut at this position would break. Ranges are sorted and do not overlap."""
-    index = bisect_left(stretches, position, key=itemgetter(0)) - 1
-    return stretches[index : index + 1] if index >= 0 and position < stretches[index][1] else ()
+    index = bisect_left(ranges, position, key=itemgetter(0)) - 1
+    return ranges[index : index + 1] if index >= 0 and position < ranges[index][1] else ()
 
 
 def _blocks(text: str) -> tuple[list[Fence], list[tuple[int, int]]]:
     fences: list[Fence] = []
     tables: list[tuple[int, int]] = []
-    opened: tuple[int, int, re.Match[str]] | None = None
+    open_fence: tuple[int, int, re.Match[str]] | None = None
     table = -1
     previous = (0, "")
     position = 0
@@ -111,21 +111,21 @@ def _blocks(text: str) -> tuple[list[Fence], list[tuple[int, int]]]:
         start, position = position, position + len(line)
         content = line.rstrip("\n")
         match = _FENCE.match(content)
-        if opened is not None:
-            if match is not None and _closes(opened[2][2], match):
-                fences.append(_fence(opened, start, start + match.end(2)))
-                opened = None
+        if open_fence is not None:
+            if match is not None and _closes(open_fence[2][2], match):
+                fences.append(_fence(open_fence, start, start + match.end(2)))
+                open_fence = None
             continue
         if table >= 0 and "|" not in content:
             tables.append((table, start))
             table = -1
         if match is not None:
-            opened = (start, position, match)
+            open_fence = (start, position, match)
         elif table < 0 and "|" in content and "|" in previous[1] and _is_delimiter(content):
             table = previous[0]
         previous = (start, content)
-    if opened is not None:
-        fences.append(_fence(opened, len(text), len(text)))
+    if open_fence is not None:
+        fences.append(_fence(open_fence, len(text), len(text)))
     if table >= 0:
         tables.append((table, len(text)))
     return fences, tables
@@ -141,13 +141,22 @@ def _is_delimiter(line: str) -> bool:
 
 
 def _closes(marker: str, line: re.Match[str]) -> bool:
-    other = line[2]
-    return other[0] == marker[0] and len(other) >= len(marker) and not line[3].strip()
+    line_marker = line[2]
+    return line_marker[0] == marker[0] and len(line_marker) >= len(marker) and not line[3].strip()
 
 
-def _fence(opened: tuple[int, int, re.Match[str]], body_end: int, end: int) -> Fence:
-    start, body, match = opened
+def _fence(open_fence: tuple[int, int, re.Match[str]], body_end: int, end: int) -> Fence:
+    start, body, match = open_fence
     indent, marker, language = match[1], match[2], match[3].strip()
-    named = language if len(language) <= _LANGUAGE_CHARACTERS and language.isascii() else ""
-    unnamed = f"{indent}{marker}"
-    return Fence(start, start + match.end(2), body, body_end, end, f"{unnamed}{named}\n", f"{unnamed}\n", unnamed)
+    short_language = language if len(language) <= _LANGUAGE_CHARACTERS and language.isascii() else ""
+    opening_marker = f"{indent}{marker}"
+    return Fence(
+        start,
+        start + match.end(2),
+        body,
+        body_end,
+        end,
+        f"{opening_marker}{short_language}\n",
+        f"{opening_marker}\n",
+        opening_marker,
+    )

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 FIRST_CJK = "\u2e80"
 
 
-def markdown_parser(breaks: bool = False) -> "MarkdownIt":
-    """Builds a parser with tables and strikethrough; raw HTML is text. `breaks` keeps line breaks."""
+def markdown_parser(keep_line_breaks: bool = False) -> "MarkdownIt":
+    """Builds a parser with tables and strikethrough; raw HTML is text. Line breaks are kept on request."""
     from markdown_it import MarkdownIt  # importing it takes a tenth of a second, and most texts have no markup
 
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": keep_line_breaks}).enable(["table", "strikethrough"])
     parser.inline.ruler.at("emphasis", _emphasis)
     return parser
 
@@ -26,16 +26,16 @@ def markdown_parser(breaks: bool = False) -> "MarkdownIt":
 def _emphasis(state: "StateInline", silent: bool) -> bool:
     from markdown_it.rules_inline.emphasis import tokenize
 
-    start, known = state.pos, len(state.delimiters)
+    start, delimiter_count = state.pos, len(state.delimiters)
     if not tokenize(state, silent):
         return False
-    before, after = state.src[start - 1 : start], state.src[state.pos : state.pos + 1]
+    previous_character, next_character = state.src[start - 1 : start], state.src[state.pos : state.pos + 1]
     if state.src[start] == "*":
-        for delimiter in state.delimiters[known:]:
-            if _is_ascii_word(before) and _is_ascii_word(after):
+        for delimiter in state.delimiters[delimiter_count:]:
+            if _is_ascii_word(previous_character) and _is_ascii_word(next_character):
                 delimiter.open = delimiter.close = False
-            elif _is_cjk(before) or _is_cjk(after):
-                delimiter.open, delimiter.close = bool(after.strip()), bool(before.strip())
+            elif _is_cjk(previous_character) or _is_cjk(next_character):
+                delimiter.open, delimiter.close = bool(next_character.strip()), bool(previous_character.strip())
     return True
 
 

@@ -39,27 +39,27 @@ def render(
     manifest: AdapterManifest,
     policy: DeliveryPolicy = DEFAULT_DELIVERY_POLICY,
     quote: str = "",
-    apart: bool = False,
+    separate_media: bool = False,
 ) -> list[MessagePart]:
     """Renders a message into parts; blank parts are left out.
 
-    `quote` is the platform's id of the message that is answered. `apart` keeps pictures out of messages with text,
-    because a message that was shown as text can only be edited into text.
+    `quote` is the platform's id of the message that is answered. `separate_media` keeps pictures out of messages with
+    text, because a message that was shown as text can only be edited into text.
     """
-    assembly = _PartBuilder(manifest, policy, _TEXTUAL if apart else _MIXED, _full_text_file_name(message))
+    builder = _PartBuilder(manifest, policy, _TEXTUAL if separate_media else _MIXED, _full_text_file_name(message))
     if quote and "Quote" in manifest.components.send:
-        assembly.component({"type": "Quote", "id": quote}, "")
+        builder.component({"type": "Quote", "id": quote}, "")
     reasoning = message.get("reasoning")
     if reasoning and policy.thinking == "shown":
-        assembly.text(_quote_reasoning(str(reasoning)))
+        builder.text(_quote_reasoning(str(reasoning)))
     content = message.get("content") or ""
     if isinstance(content, str):
-        assembly.message_text(_visible_text(content, policy))
+        builder.message_text(_visible_text(content, policy))
     else:
-        assembly.elements(content)
+        builder.elements(content)
     for reference in message.get("artifact_refs") or ():
-        assembly.media(reference)
-    return assembly.parts()
+        builder.media(reference)
+    return builder.parts()
 
 
 def is_text(chain: Iterable[Mapping[str, Any]]) -> bool:
@@ -67,15 +67,15 @@ def is_text(chain: Iterable[Mapping[str, Any]]) -> bool:
     return all(component["type"] in _TEXTUAL for component in chain)
 
 
-def strip_reasoning(text: str, growing: bool = False) -> str:
+def strip_reasoning(text: str, is_partial: bool = False) -> str:
     """Returns the text without the reasoning that some models write at its beginning, in a `<think>` block. It is empty
-    while the block is open or, for a `growing` text, could still begin.
+    while the block is open or, for a partial text (`is_partial`), could still begin.
     """
     head = text.lstrip()
     if not head.startswith(_THINK_START):
-        return "" if growing and _THINK_START.startswith(head) else text
-    _, closed, said = head.partition(_THINK_END)
-    return said.lstrip() if closed else ""
+        return "" if is_partial and _THINK_START.startswith(head) else text
+    _, end_tag, answer = head.partition(_THINK_END)
+    return answer.lstrip() if end_tag else ""
 
 
 def _visible_text(text: str, policy: DeliveryPolicy) -> str:
@@ -85,27 +85,29 @@ def _visible_text(text: str, policy: DeliveryPolicy) -> str:
 class _PartBuilder:
     """Collects text and components, and closes a part when it is full."""
 
-    def __init__(self, manifest: AdapterManifest, policy: DeliveryPolicy, mixed: frozenset[str], whole: str) -> None:
+    def __init__(
+        self, manifest: AdapterManifest, policy: DeliveryPolicy, combinable_types: frozenset[str], full_text_file: str
+    ) -> None:
         self._manifest = manifest
         self._policy = policy
-        self._mixed = mixed
-        self._full_text_file = whole
+        self._combinable_types = combinable_types
+        self._full_text_file = full_text_file
         """The name of the file with the full text, until the preview of the text has been added."""
         self._dialect = TextFormatter(manifest, policy.max_message_size, policy.mention_everyone)
         self._pending_text = ""
         """Text since the last component."""
         self._chain: Chain = []
         self._texts: list[str] = []
-        self._room = self._dialect.limit
-        self._done: list[MessagePart] = []
+        self._remaining_size = self._dialect.limit
+        self._parts: list[MessagePart] = []
 
     def text(self, text: str) -> None:
         self._pending_text += text
 
     def message_text(self, text: str) -> None:
         """Adds text of the message itself, shortened to a preview if a file has all of it."""
-        whole, self._full_text_file = self._full_text_file, ""
-        self.text(_preview_text(text, whole, self._dialect) if whole else text)
+        file_name, self._full_text_file = self._full_text_file, ""
+        self.text(_preview_text(text, file_name, self._dialect) if file_name else text)
 
     def elements(self, elements: Iterable[Mapping[str, Any]]) -> None:
         for element in elements:
@@ -115,8 +117,8 @@ class _PartBuilder:
                         _visible_text(element["text"], self._policy) if not self._has_content else element["text"]
                     )
                 case "json":
-                    above = "\n" if self._has_content else ""
-                    self.text(f"{above}```json\n{dumps(element.get('value'))}\n```\n")
+                    separator = "\n" if self._has_content else ""
+                    self.text(f"{separator}```json\n{dumps(element.get('value'))}\n```\n")
                 case "quote":
                     self.text(_blockquote(element))
                 case "mention":
@@ -127,12 +129,12 @@ class _PartBuilder:
     @property
     def _has_content(self) -> bool:
         """True if there is content so far; a quoted message does not count."""
-        return bool(self._pending_text or self._done) or any(each["type"] != "Quote" for each in self._chain)
+        return bool(self._pending_text or self._parts) or any(each["type"] != "Quote" for each in self._chain)
 
-    def media(self, medium: Mapping[str, Any]) -> None:
-        component = media_component(medium, self._manifest)
+    def media(self, element: Mapping[str, Any]) -> None:
+        component = media_component(element, self._manifest)
         if component is None:
-            self.text(media_fallback_text(medium, self._manifest, begun=self._has_content))
+            self.text(media_fallback_text(element, self._manifest, has_text=self._has_content))
         else:
             self.component(component, "")
 
@@ -151,43 +153,47 @@ class _PartBuilder:
     def component(self, component: dict[str, Any], text: str) -> None:
         """Adds a component. `text` is how it appears in the text of the part."""
         self._flush_text()
-        alone, size = component["type"] not in self._mixed, self._dialect.size(text)
-        if alone or size > self._room:
+        is_separate, size = component["type"] not in self._combinable_types, self._dialect.size(text)
+        if is_separate or size > self._remaining_size:
             self._finish_part()
         self._chain.append(component)
         self._texts.append(text)
-        self._room -= size
-        if alone:
+        self._remaining_size -= size
+        if is_separate:
             self._finish_part()
 
     def parts(self) -> list[MessagePart]:
         self._flush_text()
         self._finish_part()
-        return self._done
+        return self._parts
 
     def _flush_text(self) -> None:
         text, self._pending_text = self._pending_text, ""
         if not text:
             return
         dialect = self._dialect
-        if self._chain and dialect.measure(text) > self._room and any(each["type"] != "Quote" for each in self._chain):
+        if (
+            self._chain
+            and dialect.measure(text) > self._remaining_size
+            and any(each["type"] != "Quote" for each in self._chain)
+        ):
             self._finish_part()
-        first, *others = dialect.split_text(text)
+        first, *other_pieces = dialect.split_text(text)
         self._add(first.text, dialect.format_text(first.shown_text))
-        for piece in others:
+        for piece in other_pieces:
             self._finish_part()
             self._add(piece.text, dialect.format_text(piece.shown_text))
 
-    def _add(self, text: str, written: str) -> None:
+    def _add(self, text: str, formatted: str) -> None:
         self._texts.append(text)
-        self._chain.append({"type": "Plain", "text": written})
-        self._room -= self._dialect.size(written)
+        self._chain.append({"type": "Plain", "text": formatted})
+        self._remaining_size -= self._dialect.size(formatted)
 
     def _finish_part(self) -> None:
         chain, text = self._chain, "".join(self._texts)
-        self._chain, self._texts, self._room = [], [], self._dialect.limit
+        self._chain, self._texts, self._remaining_size = [], [], self._dialect.limit
         if any(each["type"] != "Quote" and each.get("text", "-").strip() for each in chain):
-            self._done.append(MessagePart(text, chain))
+            self._parts.append(MessagePart(text, chain))
 
 
 def _blockquote(element: Mapping[str, Any]) -> str:
@@ -203,16 +209,18 @@ def _quote_reasoning(reasoning: str) -> str:
 
 def _full_text_file_name(message: Mapping[str, Any]) -> str:
     """Returns the name of the file with the full text; empty if there is none. It must be attached to the message."""
-    whole = (message.get("metadata") or {}).get(FULL_TEXT_KEY)
+    full_text_id = (message.get("metadata") or {}).get(FULL_TEXT_KEY)
     refs = message.get("artifact_refs") or ()
-    return next((str(ref.get("name") or "a file") for ref in refs if whole and ref["artifact_id"] == whole), "")
+    return next(
+        (str(ref.get("name") or "a file") for ref in refs if full_text_id and ref["artifact_id"] == full_text_id), ""
+    )
 
 
-def _preview_text(text: str, whole: str, dialect: TextFormatter) -> str:
+def _preview_text(text: str, file_name: str, dialect: TextFormatter) -> str:
     """Returns as much of the text as fits into one message together with the note. If there is too little room for
     both, they take two or three messages.
     """
-    told = f"[This is only the beginning. All of it is in {whole}.]"
-    room = dialect.limit - dialect.measure(told) - len(_BETWEEN)
-    first = dialect.first_piece(text, max(room, dialect.limit // 2)).rstrip()
-    return f"{first}{_BETWEEN}{told}" if first else told
+    note = f"[This is only the beginning. All of it is in {file_name}.]"
+    available = dialect.limit - dialect.measure(note) - len(_BETWEEN)
+    first = dialect.first_piece(text, max(available, dialect.limit // 2)).rstrip()
+    return f"{first}{_BETWEEN}{note}" if first else note

@@ -23,11 +23,11 @@ def to_plain_text(text: str) -> str:
     """Converts Markdown to plain text. Keeps the white space around it, which separates it from the rest of the
     message.
     """
-    shown = "\n".join(_Blocks(_parser()(text)).lines()).strip()
-    if not shown:
+    converted = "\n".join(_Blocks(_parser()(text)).lines()).strip()
+    if not converted:
         return text  # such as quotes nested deeper than the parser supports
-    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{before}{shown}{after}"
+    leading, trailing = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{leading}{converted}{trailing}"
 
 
 class _Blocks:
@@ -35,7 +35,7 @@ class _Blocks:
 
     def __init__(self, tokens: Sequence[Any]) -> None:
         self._tokens = tokens
-        self._out: list[str] = []
+        self._lines: list[str] = []
         self._prefixes: list[str] = []
         """Prefixes of open quotes and list items, outermost first."""
         self._bullet = ""
@@ -47,7 +47,7 @@ class _Blocks:
     def lines(self) -> list[str]:
         for token in self._tokens:
             self._token(token)
-        return self._out
+        return self._lines
 
     def _token(self, token: Any) -> None:
         match token.type:
@@ -57,21 +57,21 @@ class _Blocks:
                 self._add(_inline(token.children))
             case "fence" | "code_block":
                 self._add(token.content.rstrip("\n"))
-                self._gap()
+                self._add_blank_line()
             case "hr":
                 self._add(RULE)
-                self._gap()
+                self._add_blank_line()
             case "html_block":
                 self._add(token.content.rstrip("\n"))
-                self._gap()
+                self._add_blank_line()
             case "tr_open":
                 self._row = []
             case "tr_close":
                 self._add(" | ".join(self._row or ()))
                 self._row = None
             case "bullet_list_open" | "ordered_list_open":
-                ordered = token.type == "ordered_list_open"
-                self._numbers.append(int(token.attrGet("start") or 1) if ordered else None)
+                is_ordered = token.type == "ordered_list_open"
+                self._numbers.append(int(token.attrGet("start") or 1) if is_ordered else None)
             case "list_item_open":
                 self._item()
             case "blockquote_open":
@@ -80,18 +80,18 @@ class _Blocks:
                 self._prefixes.pop()
                 self._bullet = ""
             case "blockquote_close":
-                if self._out and self._out[-1] == "".join(self._prefixes).rstrip():
-                    self._out.pop()
+                if self._lines and self._lines[-1] == "".join(self._prefixes).rstrip():
+                    self._lines.pop()
                 self._prefixes.pop()
-                self._gap()
+                self._add_blank_line()
             case "bullet_list_close" | "ordered_list_close":
                 self._numbers.pop()
                 if not self._numbers:
-                    self._gap()
+                    self._add_blank_line()
             case "paragraph_close" if not token.hidden and not self._numbers:
-                self._gap()
+                self._add_blank_line()
             case "heading_close" | "table_close":
-                self._gap()
+                self._add_blank_line()
 
     def _item(self) -> None:
         number = self._numbers[-1]
@@ -106,34 +106,34 @@ class _Blocks:
             if self._bullet:
                 prefix = prefix[:-2] + self._bullet
                 self._bullet = ""
-            self._out.append(f"{prefix}{line}".rstrip())
+            self._lines.append(f"{prefix}{line}".rstrip())
 
-    def _gap(self) -> None:
+    def _add_blank_line(self) -> None:
         """Adds one empty line before the next block."""
         quote = "".join(each for each in self._prefixes if each != "  ").rstrip()
-        if self._out and self._out[-1] not in ("", quote):
-            self._out.append(quote)
+        if self._lines and self._lines[-1] not in ("", quote):
+            self._lines.append(quote)
 
 
 def _inline(tokens: Iterable[Any] | None) -> str:
     """Joins inline tokens without their marks."""
-    out: list[str] = []
+    fragments: list[str] = []
     links: list[tuple[str, int]] = []
     for token in tokens or ():
         match token.type:
             case "softbreak" | "hardbreak":
-                out.append("\n")
+                fragments.append("\n")
             case "image":
-                out.append(_link(token.content, str(token.attrGet("src") or "")))
+                fragments.append(_link(token.content, str(token.attrGet("src") or "")))
             case "link_open":
-                links.append((str(token.attrGet("href") or ""), len(out)))
+                links.append((str(token.attrGet("href") or ""), len(fragments)))
             case "link_close":
                 address, start = links.pop()
-                label = "".join(out[start:])
-                out[start:] = [_link(label, address)]
+                label = "".join(fragments[start:])
+                fragments[start:] = [_link(label, address)]
             case _:
-                out.append(token.content)
-    return "".join(out)
+                fragments.append(token.content)
+    return "".join(fragments)
 
 
 def _link(label: str, address: str) -> str:

@@ -25,19 +25,19 @@ def longest_note_size(measure: Measure) -> int:
 
 def with_repeat_note(chain: list[dict[str, Any]], language: str) -> list[dict[str, Any]]:
     """Adds the note to a chain. Below a file or voice message it is a text of its own; buttons stay at the end."""
-    below = next((at for at, each in enumerate(chain) if each.get("component_type") == "buttons"), len(chain))
-    written = any(component["type"] == "Plain" for component in chain)
-    words = {"type": "Plain", "text": repeat_note(language) if written else repeat_note(language).strip()}
-    return [*chain[:below], words, *chain[below:]]
+    position = next((index for index, each in enumerate(chain) if each.get("component_type") == "buttons"), len(chain))
+    has_text = any(component["type"] == "Plain" for component in chain)
+    note = {"type": "Plain", "text": repeat_note(language) if has_text else repeat_note(language).strip()}
+    return [*chain[:position], note, *chain[position:]]
 
 
-def has_repeat_note(shown: str) -> bool:
+def has_repeat_note(text: str) -> bool:
     """Returns whether a shown text ends with the note of any language."""
-    return shown.endswith(tuple(each.strip() for each in REPEAT_NOTES))
+    return text.endswith(tuple(each.strip() for each in REPEAT_NOTES))
 
 
-def without_repeat_note(shown: str) -> str:
+def without_repeat_note(text: str) -> str:
     """Returns a shown text without the note of any language."""
     return next(
-        (shown.removesuffix(each.strip()).rstrip() for each in REPEAT_NOTES if shown.endswith(each.strip())), shown
+        (text.removesuffix(each.strip()).rstrip() for each in REPEAT_NOTES if text.endswith(each.strip())), text
     )

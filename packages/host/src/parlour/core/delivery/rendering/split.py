@@ -83,35 +83,39 @@ class _Splitter:
         end = self._fitting_end(start, min(len(self._text), start + self._limit))
         while end < len(self._text):
             cut = self._cut(start, end)
-            room = self._fitting_end(start, cut)
-            if room == cut:
+            fitting_end = self._fitting_end(start, cut)
+            if fitting_end == cut:
                 return self._piece(start, cut)
-            end = room
+            end = fitting_end
         return self._piece(start, end)
 
     def _piece(self, start: int, end: int) -> TextPiece:
-        text, opened = self._text[start:end], self._opening_line(start)
-        return TextPiece(text, opened, self._closing_line(opened + text))
+        text, opening_line = self._text[start:end], self._opening_line(start)
+        return TextPiece(text, opening_line, self._closing_line(opening_line + text))
 
     def _opening_line(self, start: int) -> str:
         fence = self._layout.code_fence_at(start)
         if fence is None:
             return ""
         return next(
-            (line for line in (fence.opening, fence.opening_without_language) if self._affords(line + fence.closing)),
+            (
+                line
+                for line in (fence.opening, fence.opening_without_language)
+                if self._has_room_for(line + fence.closing)
+            ),
             "",
         )
 
-    def _closing_line(self, shown: str) -> str:
+    def _closing_line(self, text: str) -> str:
         """Returns the closing line. Checks the piece instead of the text, so that it is correct wherever the cut had to
         be.
         """
-        fence = layout.unclosed_fence(shown)
-        if fence is None or not self._affords(fence.opening_without_language + fence.closing):
+        fence = layout.unclosed_fence(text)
+        if fence is None or not self._has_room_for(fence.opening_without_language + fence.closing):
             return ""
-        return fence.closing if shown.endswith("\n") else f"\n{fence.closing}"
+        return fence.closing if text.endswith("\n") else f"\n{fence.closing}"
 
-    def _affords(self, frame: str) -> bool:
+    def _has_room_for(self, frame: str) -> bool:
         if frame not in self._frames:
             self._frames[frame] = self._measure(frame) * 2 <= self._limit
         return self._frames[frame]
@@ -119,26 +123,26 @@ class _Splitter:
     def _fitting_end(self, start: int, end: int) -> int:
         """Returns `end`, or the last position before it at which the piece fits."""
         while end > start + 1 and (size := self._measure(self._piece(start, end).shown_text)) > self._limit:
-            fitting = start + (end - start) * self._limit // size
-            end = max(start + 1, min(fitting, end - 1))
+            estimate = start + (end - start) * self._limit // size
+            end = max(start + 1, min(estimate, end - 1))
         return end
 
     def _cut(self, start: int, end: int) -> int:
         """Returns the best position for a cut in (start, end]."""
-        third = start + (end - start) // 3
+        min_position = start + (end - start) // 3
         for boundary in (_PARAGRAPH, _LINE, _SENTENCE):
-            cut = self._last_boundary(boundary, start, end, third)
+            cut = self._last_boundary(boundary, start, end, min_position)
             if cut is not None:
                 return cut
-        hindered = self._start_of_unbroken_range(start, end)
-        if hindered is not None:
-            return hindered
-        return self._last_boundary(_WORD, start, end, third) or self._grapheme(start, end)
+        range_start = self._start_of_unbroken_range(start, end)
+        if range_start is not None:
+            return range_start
+        return self._last_boundary(_WORD, start, end, min_position) or self._grapheme(start, end)
 
-    def _last_boundary(self, boundary: re.Pattern[str], start: int, end: int, least: int) -> int | None:
-        found = [match.end() for match in boundary.finditer(self._text, start, end)]
-        for cut in reversed(found):
-            if cut <= least:
+    def _last_boundary(self, boundary: re.Pattern[str], start: int, end: int, min_position: int) -> int | None:
+        candidates = [match.end() for match in boundary.finditer(self._text, start, end)]
+        for cut in reversed(candidates):
+            if cut <= min_position:
                 return None
             if self._allows(boundary, start, cut, end):
                 return cut
@@ -150,19 +154,19 @@ class _Splitter:
             return False
         if not self._is_safe_cut(start, cut):
             return False
-        return all(not self._holds_together(start, whole, end) for whole in self._layout.ranges_at(cut))
+        return all(not self._must_not_be_cut(start, unbroken, end) for unbroken in self._layout.ranges_at(cut))
 
-    def _holds_together(self, start: int, whole: tuple[int, int], end: int) -> bool:
+    def _must_not_be_cut(self, start: int, unbroken: tuple[int, int], end: int) -> bool:
         """Returns whether this range must not be cut: it ends within this message, or fits into the next one."""
-        if whole[1] <= end:
+        if unbroken[1] <= end:
             return True
-        return whole[0] > start and self._measure(self._text[whole[0] : whole[1]]) <= self._limit
+        return unbroken[0] > start and self._measure(self._text[unbroken[0] : unbroken[1]]) <= self._limit
 
     def _start_of_unbroken_range(self, start: int, end: int) -> int | None:
         """Returns the start of a range that a cut at `end` would break and that fits into the next message."""
-        for whole in self._layout.ranges_at(end):
-            if self._holds_together(start, whole, end) and self._is_safe_cut(start, whole[0]):
-                return whole[0]
+        for unbroken in self._layout.ranges_at(end):
+            if self._must_not_be_cut(start, unbroken, end) and self._is_safe_cut(start, unbroken[0]):
+                return unbroken[0]
         return None
 
     def _is_safe_cut(self, start: int, cut: int) -> bool:
@@ -173,13 +177,13 @@ class _Splitter:
         if fence is not None and (cut < fence.language_start or cut > fence.body_end):
             return cut == fence.end
         begin, end = self._text.rfind("\n", start, cut) + 1, self._text.find("\n", cut)
-        left, right = self._text[max(start, begin) : cut], self._text[cut : end if end >= 0 else None]
+        before, after = self._text[max(start, begin) : cut], self._text[cut : end if end >= 0 else None]
         if fence is None:
-            return not layout.opens_fence(left) and not layout.opens_fence(right)
-        return not fence.is_closed_by(right) and (cut <= fence.body or not fence.is_closed_by(left))
+            return not layout.opens_fence(before) and not layout.opens_fence(after)
+        return not fence.is_closed_by(after) and (cut <= fence.body or not fence.is_closed_by(before))
 
     def _grapheme(self, start: int, end: int) -> int:
-        end = self._beside_fence_lines(start, end)
+        end = self._away_from_fence_lines(start, end)
         latest = cut = self._graphemes(start, end)
         for _ in range(_TRIES):
             if cut <= start:
@@ -189,7 +193,7 @@ class _Splitter:
             cut = self._graphemes(start, cut - 1)
         return latest if latest > start else end  # a single grapheme that does not fit into a message
 
-    def _beside_fence_lines(self, start: int, end: int) -> int:
+    def _away_from_fence_lines(self, start: int, end: int) -> int:
         """Moves `end` away from a fence's own lines: the opening line stays with its code, and some code stays with the
         closing line.
         """
@@ -199,8 +203,8 @@ class _Splitter:
         if end <= fence.body:
             return fence.start if fence.start > start else end
         code = max(fence.body, start)
-        some = max(fence.body_end - 1 - code, 0)
-        return max(min(code + some * 2 // 3, end), start + 1) if some or code > start else end
+        code_length = max(fence.body_end - 1 - code, 0)
+        return max(min(code + code_length * 2 // 3, end), start + 1) if code_length or code > start else end
 
     def _graphemes(self, start: int, end: int) -> int:
         """Returns the end of the last complete grapheme in this range."""

@@ -23,8 +23,8 @@ def has_markup(text: str) -> bool:
 class TextFormatter:
     """Measures, splits and converts the texts of one platform's messages."""
 
-    def __init__(self, manifest: AdapterManifest, max_message_size: int = 0, everyone: bool = False) -> None:
-        self._everyone = "" if everyone else manifest.mentions_everyone
+    def __init__(self, manifest: AdapterManifest, max_message_size: int = 0, allow_everyone: bool = False) -> None:
+        self._everyone_pattern = "" if allow_everyone else manifest.mentions_everyone
         self._kind = manifest.dialect
         limit = manifest.limits.text
         self._size = MEASURES[manifest.limits.text_unit]
@@ -34,12 +34,12 @@ class TextFormatter:
 
     def split_text(self, text: str) -> list[TextPiece]:
         """Splits the Markdown text into pieces that each fit into one message after conversion."""
-        return list(split(defuse_mentions(text, self._everyone), self.limit, self.measure))
+        return list(split(defuse_mentions(text, self._everyone_pattern), self.limit, self.measure))
 
-    def first_piece(self, text: str, room: int) -> str:
+    def first_piece(self, text: str, size: int) -> str:
         """Returns the first piece, with its fences closed, for a message that has less room."""
         return next(
-            (piece.shown_text for piece in split(defuse_mentions(text, self._everyone), room, self.measure)), ""
+            (piece.shown_text for piece in split(defuse_mentions(text, self._everyone_pattern), size, self.measure)), ""
         )
 
     def format_text(self, text: str) -> str:
@@ -49,10 +49,10 @@ class TextFormatter:
         if self._kind == "plain":
             from .plain import to_plain_text
 
-            return defuse_mentions(to_plain_text(text), self._everyone)
+            return defuse_mentions(to_plain_text(text), self._everyone_pattern)
         from .html import to_html
 
-        return defuse_mentions(to_html(text), self._everyone)
+        return defuse_mentions(to_html(text), self._everyone_pattern)
 
     @property
     def measure(self) -> Measure:
@@ -76,13 +76,13 @@ def defuse_mentions(text: str, expression: str) -> str:
     """Inserts an invisible break into each mention. `expression` is the pattern of such mentions on the platform."""
     if not expression or (pattern := _pattern(expression)).search(text) is None:
         return text
-    broken = pattern.sub(_broken, text)
-    return broken if pattern.search(broken) is None else pattern.sub(_taken_apart, text)
+    defused = pattern.sub(_insert_break, text)
+    return defused if pattern.search(defused) is None else pattern.sub(_break_every_character, text)
 
 
-def _broken(match: re.Match[str]) -> str:
+def _insert_break(match: re.Match[str]) -> str:
     return match[0][:1] + ZERO_WIDTH + match[0][1:]
 
 
-def _taken_apart(match: re.Match[str]) -> str:
+def _break_every_character(match: re.Match[str]) -> str:
     return ZERO_WIDTH.join(match[0])

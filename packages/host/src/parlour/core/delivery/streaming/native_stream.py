@@ -26,8 +26,8 @@ INTERRUPTED_REASON = "the answer was interrupted"
 class NativeStream:
     """A message that is streamed by the platform's own API."""
 
-    def __init__(self, stage: StreamContext, row: OutboxRow, limits: PlatformLimits, clear: WhenIdle) -> None:
-        self._stage = stage
+    def __init__(self, context: StreamContext, row: OutboxRow, limits: PlatformLimits, wait_idle: WhenIdle) -> None:
+        self._context = context
         self._row = row
         self._chat = ChatTarget(row)
         self._limits = limits
@@ -39,7 +39,7 @@ class NativeStream:
         self._uncertain = False
         self._changed = asyncio.Event()
         self._closing = asyncio.Event()
-        self._work = asyncio.get_running_loop().create_task(self._run(clear))
+        self._task = asyncio.get_running_loop().create_task(self._run(wait_idle))
 
     @property
     def rows(self) -> list[OutboxRow]:
@@ -61,7 +61,7 @@ class NativeStream:
         return False
 
     async def finish(self, row: OutboxRow) -> SendReceipt:
-        await asyncio.wait([self._work])
+        await asyncio.wait([self._task])
         if self._stream is not None:
             stream, self._stream = self._stream, None
             self._uncertain = True
@@ -74,66 +74,68 @@ class NativeStream:
         if self._uncertain and not row.possibly_repeated:
             self._uncertain = False
             raise PlatformUncertain("its first words may have been shown")
-        return await self._chat.send_row(self._chat.api(self._stage.bots), row, self._stage.languages, again=True)
+        return await self._chat.send_row(
+            self._chat.api(self._context.bots), row, self._context.languages, use_new_key=True
+        )
 
     def adopt_message(self, row: OutboxRow, message_id: str) -> bool:
         """Returns False: a message that is found is complete, because the platform received its end."""
         return False
 
     async def retract(self, row: OutboxRow) -> None:
-        await asyncio.wait([self._work])
+        await asyncio.wait([self._task])
         stream, self._stream = self._stream, None
         if stream is not None:
             with suppress(PlatformRefused, PlatformUncertain):
                 await stream.fail(INTERRUPTED_REASON)
 
-    async def _run(self, clear: WhenIdle) -> None:
+    async def _run(self, wait_idle: WhenIdle) -> None:
         try:
-            await wait_until_idle(clear, self._closing)
+            await wait_until_idle(wait_idle, self._closing)
             while not self._closing.is_set():
                 await self._changed.wait()
                 self._changed.clear()
                 await wait_unless_set(self._closing, await self._append_paced())
         except (NotSupportedError, PlatformRefused, PlatformUncertain, TimeoutError, OSError) as error:
             logger.warning("outbox row %s is not streamed any further: %s", self._row.outbox_id, error)
-        except Exception:  # an error of the adapter; the final text is sent all the same
+        except Exception:  # an error of the adapter; the final text is still sent
             logger.exception("outbox row %s is not streamed any further", self._row.outbox_id)
 
     async def _append_paced(self) -> float:
         """Appends the next text and returns the seconds to wait. If the platform accepts nothing now, it is tried again
         then.
         """
-        pace, room = self._stage.rate_limiter, self._chat.rate_scope
-        wait = pace.unspaced_delay(room, self._limits, STREAM_SHARE)
+        rate_limiter, scope = self._context.rate_limiter, self._chat.rate_scope
+        wait = rate_limiter.unspaced_delay(scope, self._limits, STREAM_SHARE)
         if wait:
             self._changed.set()
             return wait
         try:
             await self._append()
-        except PlatformRefused as refused:
-            if refused.retry_after is None:
+        except PlatformRefused as refusal:
+            if refusal.retry_after is None:
                 raise
-            pace.record_pause(room, refused)
+            rate_limiter.record_pause(scope, refusal)
             self._changed.set()
-            return max(self._interval, refused.retry_after)
+            return max(self._interval, refusal.retry_after)
         return self._interval
 
     async def _append(self) -> None:
-        spoken = strip_reasoning(self._text, growing=True)
+        answer = strip_reasoning(self._text, is_partial=True)
         if (
             self._closing.is_set()
             or exceeds_limit(self._text)
-            or not spoken.startswith(self._appended_text)
-            or spoken == self._appended_text
+            or not answer.startswith(self._appended_text)
+            or answer == self._appended_text
         ):
             return
-        self._stage.rate_limiter.count_unspaced(self._chat.rate_scope, self._limits)
+        self._context.rate_limiter.count_unspaced(self._chat.rate_scope, self._limits)
         if self._stream is None:
-            api, chat = self._chat.api(self._stage.bots), self._chat
+            api, chat = self._chat.api(self._context.bots), self._chat
             try:
                 self._stream = await api.open_stream(chat.type, chat.id, self._row.outbox_id, chat.thread_id)
             except (PlatformUncertain, TimeoutError, OSError):
                 self._uncertain = True
                 raise
-        await self._stream.append(spoken.removeprefix(self._appended_text))
-        self._appended_text = spoken
+        await self._stream.append(answer.removeprefix(self._appended_text))
+        self._appended_text = answer

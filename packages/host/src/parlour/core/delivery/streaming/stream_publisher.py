@@ -9,6 +9,7 @@ from parlour.core.delivery.targets import PLATFORM
 from parlour.core.delivery.typing_indicator import TypingIndicator
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import RunId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.platforms.connections import PlatformBots
 from parlour_sdk.values import dataclass
@@ -40,7 +41,7 @@ class StreamPublisher:
         self._typing = typing
 
     def publish_delta(
-        self, event: RecordedEvent, run_id: str, row: OutboxRow | None, fragment: StreamDelta, policy: DeliveryPolicy
+        self, event: RecordedEvent, run_id: RunId, row: OutboxRow | None, fragment: StreamDelta, policy: DeliveryPolicy
     ) -> None:
         """Publishes a delta. The row is already stored; it is None if the delta arrives together with its complete
         message.
@@ -50,21 +51,21 @@ class StreamPublisher:
         elif row is not None:
             self._stream_to_platform(row, fragment, policy)
 
-    def publish_reasoning(self, event: RecordedEvent, run_id: str, thoughts: str, seq: int) -> None:
+    def publish_reasoning(self, event: RecordedEvent, run_id: RunId, reasoning: str, seq: int) -> None:
         """Publishes reasoning text as it arrives. Only web chat shows it live, because it can collapse the text."""
         if event.envelope.surface == "webui":
-            self._feed.publish_reasoning(event.conversation_id, run_id, thoughts, seq)
+            self._feed.publish_reasoning(event.conversation_id, run_id, reasoning, seq)
 
     def _stream_to_platform(self, row: OutboxRow, fragment: StreamDelta, policy: DeliveryPolicy) -> None:
-        grown = self._streams.get(row.outbox_id)
-        if grown is None:
+        stream = self._streams.get(row.outbox_id)
+        if stream is None:
             manifest = self._bots.manifest(row.bot_id)
             if manifest is None:
                 return
             quote = targets.quoted_message_id(row.address, policy, fragment.first_message)
-            grown = self._streams.start(row, manifest, policy, quote, partial(self._outbox.wait_idle, row.target))
+            stream = self._streams.start(row, manifest, policy, quote, partial(self._outbox.wait_idle, row.target))
         self._typing.stop(row.run_id)
-        grown.append_delta(fragment.text)
+        stream.append_delta(fragment.text)
 
     async def stop_stream(self, row: OutboxRow | None) -> list[OutboxRow]:
         """Stops a stream and returns its rows, before the final message is composed. Shows nothing more until then."""
@@ -72,10 +73,10 @@ class StreamPublisher:
             return []
         return await self._streams.stop_adding_rows(row.outbox_id) or [row]
 
-    async def resumable_rows(self, event: RecordedEvent, run_id: str) -> list[OutboxRow]:
+    async def resumable_rows(self, event: RecordedEvent, run_id: RunId) -> list[OutboxRow]:
         """Returns the rows of a message that was streamed before a restart of the Host and can still be completed."""
-        shown = event.envelope.surface in (PLATFORM, *targets.SURFACES_WITHOUT_READER)
-        return await self._streams.unfinished_rows(run_id) if shown else []
+        is_streamable = event.envelope.surface in (PLATFORM, *targets.SURFACES_WITHOUT_READER)
+        return await self._streams.unfinished_rows(run_id) if is_streamable else []
 
     def abort_stream(self, row: OutboxRow | None) -> None:
         """Stops a stream whose run has ended. The message stays incomplete."""

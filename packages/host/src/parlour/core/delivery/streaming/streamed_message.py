@@ -71,25 +71,25 @@ def exceeds_limit(text: str) -> bool:
     """Returns whether the text exceeds the limit of a message: users then get its beginning, and the full text as a
     file.
     """
-    most = MESSAGE_TEXT_BYTES
-    return len(text) * 4 > most and len(text.encode(errors="replace")) > most
+    limit = MESSAGE_TEXT_BYTES
+    return len(text) * 4 > limit and len(text.encode(errors="replace")) > limit
 
 
-async def wait_until_idle(clear: WhenIdle, closing: asyncio.Event) -> None:
+async def wait_until_idle(wait_idle: WhenIdle, stopped: asyncio.Event) -> None:
     """Returns when earlier messages are sent, or when streaming stops.
 
     In the second case the final message follows in the same queue and waits for the stream itself.
     """
-    waiting = [asyncio.ensure_future(clear()), asyncio.ensure_future(closing.wait())]
+    waits = [asyncio.ensure_future(wait_idle()), asyncio.ensure_future(stopped.wait())]
     try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for each in waiting:
+        for each in waits:
             each.cancel()
 
 
-async def wait_unless_set(closing: asyncio.Event, seconds: float) -> None:
+async def wait_unless_set(stopped: asyncio.Event, seconds: float) -> None:
     """Waits for this time, or until streaming stops."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await closing.wait()
+            await stopped.wait()

@@ -5,6 +5,7 @@ from parlour.core.delivery.rate_limits import PlatformRateLimiter
 from parlour.core.delivery.targets import chat_type
 from parlour.core.journal import Journal
 from parlour.core.model.delivery_policy import DeliveryPolicy
+from parlour.core.model.ids import OutboxId, RunId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.platforms.connections import PlatformBots
@@ -32,66 +33,66 @@ class Streams:
         bots: PlatformBots,
         ids: Ids,
         clock: Clock,
-        pace: PlatformRateLimiter,
+        rate_limiter: PlatformRateLimiter,
         languages: Languages,
     ) -> None:
-        self._stage = StreamContext(journal, bots, ids, clock, pace, languages)
-        self._by_row: dict[str, StreamedMessage] = {}
+        self._context = StreamContext(journal, bots, ids, clock, rate_limiter, languages)
+        self._by_row: dict[OutboxId, StreamedMessage] = {}
         self._tasks = BackgroundTasks("a streamed part could not be deleted")
 
     def start(
-        self, row: OutboxRow, manifest: AdapterManifest, policy: DeliveryPolicy, quote: str, clear: WhenIdle
+        self, row: OutboxRow, manifest: AdapterManifest, policy: DeliveryPolicy, quote: str, wait_idle: WhenIdle
     ) -> StreamedMessage:
         """Starts a stream for a row that is stored as `streaming`."""
-        grown: StreamedMessage
+        stream: StreamedMessage
         if "open_stream" in manifest.supported_apis and self._streams_natively(row):
-            grown = NativeStream(self._stage, row, manifest.limits, clear)
+            stream = NativeStream(self._context, row, manifest.limits, wait_idle)
         else:
-            grown = EditStream(self._stage, row, manifest, policy, quote, clear)
-        self._by_row[row.outbox_id] = grown
-        return grown
+            stream = EditStream(self._context, row, manifest, policy, quote, wait_idle)
+        self._by_row[row.outbox_id] = stream
+        return stream
 
     def _streams_natively(self, row: OutboxRow) -> bool:
         """Returns whether the bot's adapter streams natively in this type of chat; some platforms do so only in some
         chats.
         """
-        adapter = self._stage.bots.adapter(row.bot_id)
+        adapter = self._context.bots.adapter(row.bot_id)
         return adapter is None or adapter.api().streams(chat_type(row.address))
 
-    async def unfinished_rows(self, run_id: str) -> list[OutboxRow]:
+    async def unfinished_rows(self, run_id: RunId) -> list[OutboxRow]:
         """Stops the streams of this run and returns its rows that were streamed and are not complete."""
-        for outbox_id, grown in list(self._by_row.items()):
-            if grown.rows[0].run_id == run_id:
+        for outbox_id, stream in list(self._by_row.items()):
+            if stream.rows[0].run_id == run_id:
                 await self.stop_adding_rows(outbox_id)
-        return await OutboxStore(self._stage.journal).streaming_rows(run_id)
+        return await OutboxStore(self._context.journal).streaming_rows(run_id)
 
-    def get(self, outbox_id: str) -> StreamedMessage | None:
+    def get(self, outbox_id: OutboxId) -> StreamedMessage | None:
         """Returns the stream that a row belongs to."""
         return self._by_row.get(outbox_id)
 
-    async def stop_adding_rows(self, outbox_id: str) -> list[OutboxRow]:
+    async def stop_adding_rows(self, outbox_id: OutboxId) -> list[OutboxRow]:
         """Stops a stream and returns all its rows."""
-        grown = self._by_row.get(outbox_id)
-        if grown is None:
+        stream = self._by_row.get(outbox_id)
+        if stream is None:
             return []
-        await grown.stop_adding_rows()
-        self._by_row.update({row.outbox_id: grown for row in grown.rows})
-        return grown.rows
+        await stream.stop_adding_rows()
+        self._by_row.update({row.outbox_id: stream for row in stream.rows})
+        return stream.rows
 
-    def drop(self, outbox_id: str) -> None:
+    def drop(self, outbox_id: OutboxId) -> None:
         """Removes a stream that is complete or will never be."""
         self._by_row.pop(outbox_id, None)
 
-    def abort(self, outbox_id: str) -> None:
+    def abort(self, outbox_id: OutboxId) -> None:
         """Stops a stream whose run ended without a final text. The part that was shown stays."""
-        grown = self._by_row.pop(outbox_id, None)
-        if grown is not None:
-            grown.stop()
-            if isinstance(grown, NativeStream):
-                self._tasks.start(grown.retract(grown.rows[0]))
+        stream = self._by_row.pop(outbox_id, None)
+        if stream is not None:
+            stream.stop()
+            if isinstance(stream, NativeStream):
+                self._tasks.start(stream.retract(stream.rows[0]))
 
     def retract(self, row: OutboxRow) -> None:
         """Deletes a part that the final text does not need."""
-        grown = self._by_row.pop(row.outbox_id, None)
-        if grown is not None:
-            self._tasks.start(grown.retract(row))
+        stream = self._by_row.pop(row.outbox_id, None)
+        if stream is not None:
+            self._tasks.start(stream.retract(row))

@@ -69,8 +69,8 @@ class Explanations:
             return events
         numbers = {run["event_seq"] for run in await self._rows(RUNS, run_id=name)}
         if not numbers:
-            sent = await self._rows(OUTBOX, platform_message_id=name)
-            numbers = {number for row in sent for number in await self._causing_events(row)}
+            sent_rows = await self._rows(OUTBOX, platform_message_id=name)
+            numbers = {number for row in sent_rows for number in await self._causing_events(row)}
             numbers |= {event["seq"] for event in await self._newest(subject_type="message", subject_id=name)}
         return await self._newest(seq=one_of(*numbers)) if numbers else []
 
@@ -91,23 +91,23 @@ class Explanations:
             trail += await self._run_steps(run, event)
         order = {"received": 0, "run": 1, "rerun": 1, "grants": 2, "settled": 9, "owed": 9}
         trail.sort(key=lambda step: (step.at, order.get(step.step, 5)))
-        return Explanation(event, await with_display_names(self._journal, trail, people=reruns))
+        return Explanation(event, await with_display_names(self._journal, trail, include_people=reruns))
 
     async def _runs(self, event: Row) -> list[Row]:
         """Returns the runs of the event itself, and the run that received it by steering."""
-        own = await self._rows(RUNS, event_seq=event["seq"])
-        known = {run["run_id"] for run in own}
-        taken = [row["run_id"] for row in await self._rows(OUTCOMES, event_seq=event["seq"])]
-        others = [run_id for run_id in taken if run_id and run_id not in known]
-        return own + (await self._rows(RUNS, run_id=one_of(*others)) if others else [])
+        own_runs = await self._rows(RUNS, event_seq=event["seq"])
+        own_run_ids = {run["run_id"] for run in own_runs}
+        outcome_run_ids = [row["run_id"] for row in await self._rows(OUTCOMES, event_seq=event["seq"])]
+        other_run_ids = [run_id for run_id in outcome_run_ids if run_id and run_id not in own_run_ids]
+        return own_runs + (await self._rows(RUNS, run_id=one_of(*other_run_ids)) if other_run_ids else [])
 
     async def _run_steps(self, run: Row, event: Row) -> list[ExplanationStep]:
         trail = [steps.run_start_step(run, event), steps.grant_step(run)]
         trail += [steps.denial_step(row) for row in await self._rows(AUDIT, run_id=run["run_id"], outcome="denied")]
-        facts = await self._rows(
+        run_events = await self._rows(
             RUN_EVENTS, run_id=run["run_id"], type=one_of(*EXPLAINED_RUN_EVENTS, *STEERING_RUN_EVENTS)
         )
-        trail += [step for step in map(steps.run_event_step, facts) if step is not None]
+        trail += [step for step in map(steps.run_event_step, run_events) if step is not None]
         approvals = await self._rows(APPROVALS, run_id=run["run_id"])
         trail += [steps.approval_step(row) for row in approvals if row["status"] != "pending"]
         trail += [steps.delivery_step(row) for row in await self._rows(OUTBOX, run_id=run["run_id"])]
@@ -117,14 +117,14 @@ class Explanations:
 
     async def _sent_without_run(self, notes: list[Row]) -> list[Row]:
         """Returns the outbox rows of an event without a run: of a webhook, or a notice why there is no answer."""
-        named = [outbox_id for note in notes for outbox_id in loads(note["data"]).get(OUTBOX_IDS, ())]
-        return await self._rows(OUTBOX, outbox_id=one_of(*named)) if named else []
+        outbox_ids = [outbox_id for note in notes for outbox_id in loads(note["data"]).get(OUTBOX_IDS, ())]
+        return await self._rows(OUTBOX, outbox_id=one_of(*outbox_ids)) if outbox_ids else []
 
-    async def _causing_events(self, outgoing: Row) -> list[int]:
+    async def _causing_events(self, outbox_row: Row) -> list[int]:
         """Returns the sequence numbers of the events for which an outbox row was sent."""
-        if outgoing["run_id"]:
-            return [run["event_seq"] for run in await self._rows(RUNS, run_id=outgoing["run_id"])]
-        notes = await self._rows(TRAIL, data=contains(outgoing["outbox_id"]))
+        if outbox_row["run_id"]:
+            return [run["event_seq"] for run in await self._rows(RUNS, run_id=outbox_row["run_id"])]
+        notes = await self._rows(TRAIL, data=contains(outbox_row["outbox_id"]))
         return [note["event_seq"] for note in notes]
 
     async def _newest(self, **conditions: Any) -> list[Row]:
@@ -136,32 +136,36 @@ class Explanations:
         return await self._journal.read(Select(table, where(**conditions), limit=MAX_ROWS_PER_QUERY))
 
 
-async def with_display_names(journal: Journal, trail: list[ExplanationStep], people: bool) -> list[ExplanationStep]:
-    """Returns the steps with names in place of ids. `people` includes the users and API keys who decided approvals."""
+async def with_display_names(
+    journal: Journal, trail: list[ExplanationStep], include_people: bool
+) -> list[ExplanationStep]:
+    """Returns the steps with names in place of ids. `include_people` adds those who decided approvals."""
     sentences = [sentence for step in trail for sentence in step.sentences]
-    known: DisplayNames = {}
-    for word, table, column in (("bot", BOTS, "bot_id"), ("agent", AGENTS, "agent_id")):
-        for row in await _rows_by_id(journal, table, column, _ids(sentences, word)):
-            known[word, row[column]] = f"'{loads(row['definition'])['name']}'"
-    deciders = _ids((each for each in sentences if each.code in DECISION_CODES), "who") if people else set()
+    display_names: DisplayNames = {}
+    for field, table, column in (("bot", BOTS, "bot_id"), ("agent", AGENTS, "agent_id")):
+        for row in await _rows_by_id(journal, table, column, _ids(sentences, field)):
+            display_names[field, row[column]] = f"'{loads(row['definition'])['name']}'"
+    deciders = _ids((each for each in sentences if each.code in DECISION_CODES), "who") if include_people else set()
     for row in await _rows_by_id(journal, USERS, "user_id", deciders):
-        known["who", row["user_id"]] = row["name"] or row["email"]
+        display_names["who", row["user_id"]] = row["name"] or row["email"]
     for row in await _rows_by_id(journal, API_KEYS, "key_id", {each.removeprefix(API_KEY_PREFIX) for each in deciders}):
-        known["who", API_KEY_PREFIX + row["key_id"]] = f"API key '{row['name']}'"
-    return [_with_names(step, known) for step in trail]
+        display_names["who", API_KEY_PREFIX + row["key_id"]] = f"API key '{row['name']}'"
+    return [_with_names(step, display_names) for step in trail]
 
 
-def _ids(sentences: Iterable[ExplanationSentence], word: str) -> set[str]:
-    return {str(sentence.values[word]) for sentence in sentences if sentence.values.get(word)}
+def _ids(sentences: Iterable[ExplanationSentence], field: str) -> set[str]:
+    return {str(sentence.values[field]) for sentence in sentences if sentence.values.get(field)}
 
 
 async def _rows_by_id(journal: Journal, table: Table, column: str, ids: set[str]) -> list[Row]:
     return await journal.read(Select(table, where(**{column: one_of(*sorted(ids))}))) if ids else []
 
 
-def _with_names(step: ExplanationStep, known: DisplayNames) -> ExplanationStep:
+def _with_names(step: ExplanationStep, display_names: DisplayNames) -> ExplanationStep:
     sentences = tuple(
-        replace(each, values={word: known.get((word, str(value)), value) for word, value in each.values.items()})
+        replace(
+            each, values={field: display_names.get((field, str(value)), value) for field, value in each.values.items()}
+        )
         if each.values.keys() & {"bot", "agent", "who"}
         else each
         for each in step.sentences

@@ -30,12 +30,12 @@ def _step(at: int, step: str, data: dict[str, Any], *sentences: ExplanationSente
 
 
 def received_step(event: Row) -> ExplanationStep:
-    who = event["actor_name"] or event["actor_id"]
-    code = "received_by_bot" if event["bot_id"] else "received" if who else "received_from_nobody"
+    sender = event["actor_name"] or event["actor_id"]
+    code = "received_by_bot" if event["bot_id"] else "received" if sender else "received_from_nobody"
     values = {name: event[name] for name in ("event_type", "source", "seq")}
-    who = {"who": who or "nobody in particular", "bot": event["bot_id"]}
+    names = {"who": sender or "nobody in particular", "bot": event["bot_id"]}
     data = {"event_id": event["event_id"], "seq": event["seq"], "conversation_id": event["conversation_id"]}
-    return _step(event["created_at"], "received", data, ExplanationSentence(code, {**values, **who}))
+    return _step(event["created_at"], "received", data, ExplanationSentence(code, {**values, **names}))
 
 
 def note_step(entry: Row) -> ExplanationStep:
@@ -55,17 +55,17 @@ def pending_step(inbox: Row, now: int) -> ExplanationStep:
 def run_start_step(run: Row, event: Row) -> ExplanationStep:
     if run["rerun_of"]:
         return _rerun_step(run)
-    route, waited = loads(run["metadata"]).get("route"), run["created_at"] - event["created_at"]
+    route, waited_milliseconds = loads(run["metadata"]).get("route"), run["created_at"] - event["created_at"]
     code = "run" + ("_after" if run["parent_run_id"] else "") + ("_by" if route else "")
     values = {**_run_values(run), "attempt": run["attempt"], "before": run["parent_run_id"], "route": route}
-    late = (
-        [ExplanationSentence("waited", {"seconds": f"{waited / 1000:.1f}"})]
-        if waited >= MIN_REPORTED_WAIT_MILLISECONDS
+    wait_sentences = (
+        [ExplanationSentence("waited", {"seconds": f"{waited_milliseconds / 1000:.1f}"})]
+        if waited_milliseconds >= MIN_REPORTED_WAIT_MILLISECONDS
         else []
     )
     ids = {"run_id": run["run_id"], "agent_id": run["agent_id"]}
-    data = {**ids, "waited_ms": waited, "authorization": loads(run["snapshot"])}
-    return _step(run["created_at"], "run", data, ExplanationSentence(code, values), *late)
+    data = {**ids, "waited_ms": waited_milliseconds, "authorization": loads(run["snapshot"])}
+    return _step(run["created_at"], "run", data, ExplanationSentence(code, values), *wait_sentences)
 
 
 def _rerun_step(run: Row) -> ExplanationStep:
@@ -88,11 +88,11 @@ def grant_step(run: Row) -> ExplanationStep:
 
 
 def run_end_step(run: Row) -> ExplanationStep:
-    status, took = run["status"], (run["finished_at"] - run["started_at"]) / 1000
-    why = f": {run['error'] or run['status_reason']}" if status != "completed" else ""
-    values = {"run": run["run_id"], "status": status, "seconds": f"{took:.1f}", "reason": why}
-    hidden = [] if run["shown"] or run["rerun_of"] else [ExplanationSentence("not_shown")]
-    sentences = [ExplanationSentence(code_or_default(f"ended_{status}", "ended"), values), *hidden]
+    status, seconds = run["status"], (run["finished_at"] - run["started_at"]) / 1000
+    reason_text = f": {run['error'] or run['status_reason']}" if status != "completed" else ""
+    values = {"run": run["run_id"], "status": status, "seconds": f"{seconds:.1f}", "reason": reason_text}
+    extra_sentences = [] if run["shown"] or run["rerun_of"] else [ExplanationSentence("not_shown")]
+    sentences = [ExplanationSentence(code_or_default(f"ended_{status}", "ended"), values), *extra_sentences]
     return _step(run["finished_at"], "run.ended", {"run_id": run["run_id"], "status": status}, *sentences)
 
 
@@ -138,29 +138,36 @@ def approval_step(approval: Row) -> ExplanationStep:
     )
 
 
-def delivery_step(outgoing: Row) -> ExplanationStep:
-    state, kind = outgoing["state"], outgoing["kind"]
+def delivery_step(outbox_row: Row) -> ExplanationStep:
+    state, kind = outbox_row["state"], outbox_row["kind"]
     values = {
         "kind": kind,
         "what": DELIVERY_KIND_NAMES.get(kind, "Something"),
-        "where": outgoing["surface"],
+        "where": outbox_row["surface"],
         "state": state,
     }
-    how = "again" if state == "pending" and outgoing["reason"] else state
-    said = [
-        ExplanationSentence(code_or_default(f"delivery_{how}", "delivery"), {**values, "reason": outgoing["reason"]})
+    state_code = "again" if state == "pending" and outbox_row["reason"] else state
+    sentences = [
+        ExplanationSentence(
+            code_or_default(f"delivery_{state_code}", "delivery"), {**values, "reason": outbox_row["reason"]}
+        )
     ]
-    if outgoing["attempts"] > 1:
-        said.append(ExplanationSentence("tries", {"tries": outgoing["attempts"]}))
-    if outgoing["possibly_repeated"]:
-        said.append(ExplanationSentence("twice"))
+    if outbox_row["attempts"] > 1:
+        sentences.append(ExplanationSentence("tries", {"tries": outbox_row["attempts"]}))
+    if outbox_row["possibly_repeated"]:
+        sentences.append(ExplanationSentence("twice"))
+    reply = loads(outbox_row["payload"]).get("reply", {})
+    if reply.get("pushed"):
+        sentences.append(ExplanationSentence("reply_pushed"))
+    elif reply.get("number"):
+        sentences.append(ExplanationSentence("reply_counted", {"number": reply["number"]}))
     data = {
-        "outbox_id": outgoing["outbox_id"],
+        "outbox_id": outbox_row["outbox_id"],
         "state": state,
-        "platform_message_id": outgoing["platform_message_id"] or None,
-        "attempts": outgoing["attempts"],
+        "platform_message_id": outbox_row["platform_message_id"] or None,
+        "attempts": outbox_row["attempts"],
     }
-    return _step(outgoing["updated_at"], "delivery", data, *said)
+    return _step(outbox_row["updated_at"], "delivery", data, *sentences)
 
 
 def outcome_step(outcome: Row) -> ExplanationStep:

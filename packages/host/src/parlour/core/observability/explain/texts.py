@@ -51,12 +51,15 @@ ENGLISH_SENTENCES = {
     "delivery_again": "{what} waits to be sent to {where} again: {reason}.",
     "delivery_streaming": "{what} is being shown as it grows to {where}.",
     "delivery_sending": "{what} was handed to {where}, which has not answered yet.",
+    "delivery_held": "{what} is held until the next message of the chat: {reason}.",
     "delivery_sent": "{what} was sent to {where}.",
     "delivery_failed": "{what} could not be sent to {where}: {reason}.",
     "delivery_expired": "{what} was not sent to {where} in time: {reason}.",
     "delivery": "{what} {state}.",
     "tries": "That took {tries} tries.",
     "twice": "It may have been shown twice: whether the first try arrived is not known.",
+    "reply_counted": "It is reply {number} to the event; the platform limits their number or time.",
+    "reply_pushed": "It exceeds the replies that the platform allows, so it goes out as a message of the bot's own.",
     "settled_answered": "It was answered{reason}.",
     "settled_silent": "The agent chose to say nothing{reason}.",
     "settled_cancelled": "A person cancelled it{reason}.",
@@ -92,6 +95,6 @@ class ExplanationSentence:
         return ENGLISH_SENTENCES[self.code].format(**self.values)
 
 
-def code_or_default(code: str, otherwise: str) -> str:
-    """Returns the code if there is a sentence for it, else `otherwise`."""
-    return code if code in ENGLISH_SENTENCES else otherwise
+def code_or_default(code: str, default: str) -> str:
+    """Returns the code if there is a sentence for it, else `default`."""
+    return code if code in ENGLISH_SENTENCES else default

@@ -10,6 +10,7 @@ revision = "0001"
 down_revision = None
 branch_labels = None
 depends_on = None
+phase = "expand"
 
 
 def upgrade() -> None:

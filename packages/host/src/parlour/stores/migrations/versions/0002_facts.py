@@ -9,6 +9,7 @@ revision = "0002"
 down_revision = "0001"
 branch_labels = None
 depends_on = None
+phase = "expand"
 
 SQLITE_SEARCH = (
     "CREATE VIRTUAL TABLE transcript_search_words USING fts5("

@@ -8,6 +8,7 @@ revision = "0005"
 down_revision = "0004"
 branch_labels = None
 depends_on = None
+phase = "contract"
 
 SQLITE_SEARCH = (
     "DROP TRIGGER transcript_search_added",

@@ -6,6 +6,7 @@ revision = "0007"
 down_revision = "0006"
 branch_labels = None
 depends_on = None
+phase = "contract"
 
 
 def upgrade() -> None:

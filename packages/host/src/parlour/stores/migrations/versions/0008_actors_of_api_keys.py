@@ -17,6 +17,7 @@ revision = "0008"
 down_revision = "0007"
 branch_labels = None
 depends_on = None
+phase = "contract"
 
 RENAMED = """
     CREATE TEMPORARY TABLE renamed AS

@@ -9,6 +9,7 @@ revision = "0010"
 down_revision = "0009"
 branch_labels = None
 depends_on = None
+phase = "expand"
 
 
 def upgrade() -> None:

@@ -6,6 +6,7 @@ revision = "0011"
 down_revision = "0010"
 branch_labels = None
 depends_on = None
+phase = "contract"
 
 
 def upgrade() -> None:

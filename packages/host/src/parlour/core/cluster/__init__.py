@@ -1,0 +1,1 @@
+"""Assigns pending work to parts, and decides which Host owns a part."""
