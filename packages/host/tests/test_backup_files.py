@@ -1,4 +1,4 @@
-"""What can't be read is left out of a backup, and named; what changes while it is read does not spoil the archive."""
+"""Tests the files of a backup: unreadable ones are left out and named, and changing ones do not damage the archive."""
 
 import io
 import os
@@ -14,7 +14,7 @@ from parlour.operations.backup_files import ArchiveFailed, SkippedFile, add_all,
 
 @pytest.fixture
 def root() -> Iterator[Path]:
-    """A folder that everyone can read, and a test that is not root."""
+    """Provides a folder that all users can read, and runs the test without root privileges."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -26,15 +26,15 @@ def root() -> Iterator[Path]:
         (folder / "secret.key").chmod(0)
         (folder / "plugin-data" / "private").chmod(0)
         (folder / "plugin-data" / "closed").chmod(0)
-        was = os.geteuid()
-        if was == 0:
+        original_uid = os.geteuid()
+        if original_uid == 0:
             os.seteuid(65534)
         yield folder
-        os.seteuid(was)
+        os.seteuid(original_uid)
         (folder / "plugin-data" / "closed").chmod(0o700)
 
 
-def test_what_may_not_be_read_is_left_out_and_named(root: Path) -> None:
+def test_unreadable_files_are_left_out_and_named(root: Path) -> None:
     written = io.BytesIO()
     with tarfile.open(fileobj=written, mode="w") as archive:
         left_out = add_all(archive, root, ("secret.key", "config.yaml"), ("plugin-data", "artifacts"))
@@ -46,8 +46,8 @@ def test_what_may_not_be_read_is_left_out_and_named(root: Path) -> None:
         assert archive.getnames() == ["plugin-data/open"]
 
 
-class Shrinking(io.BytesIO):
-    """A file that has become shorter than its descriptor said."""
+class ShorterFile(io.BytesIO):
+    """Has less content than the size of its file."""
 
     def __init__(self, promised: Path, content: bytes) -> None:
         super().__init__(content)
@@ -61,12 +61,12 @@ class Shrinking(io.BytesIO):
         super().close()
 
 
-def test_a_file_that_becomes_shorter_is_filled_up_and_the_next_one_is_whole(tmp_path: Path) -> None:
+def test_a_file_that_becomes_shorter_is_padded_and_later_files_are_complete(tmp_path: Path) -> None:
     for name in ("first", "second"):
         (tmp_path / name).write_bytes(b"x" * 1000)
     written = io.BytesIO()
     with tarfile.open(fileobj=written, mode="w") as archive:
-        with Shrinking(tmp_path / "first", b"short") as first:
+        with ShorterFile(tmp_path / "first", b"short") as first:
             assert not add_file(archive, "first", first)
         with (tmp_path / "second").open("rb") as second:
             assert add_file(archive, "second", second)
@@ -77,14 +77,14 @@ def test_a_file_that_becomes_shorter_is_filled_up_and_the_next_one_is_whole(tmp_
     assert contents == [b"short".ljust(1000, b"\0"), b"x" * 1000]
 
 
-class Full(io.BytesIO):
+class FullDisk(io.BytesIO):
     def write(self, data: object) -> int:
         raise OSError(28, "No space left on device")
 
 
-def test_a_full_disk_fails_the_backup_and_leaves_nothing_out_silently(tmp_path: Path) -> None:
+def test_a_full_disk_fails_the_backup(tmp_path: Path) -> None:
     (tmp_path / "plugin-data").mkdir()
     (tmp_path / "plugin-data" / "file").write_text("text")
-    archive = tarfile.open(fileobj=Full(), mode="w")  # noqa: SIM115 - closing it would write, too
+    archive = tarfile.open(fileobj=FullDisk(), mode="w")  # noqa: SIM115 - closing it would write, too
     with pytest.raises(ArchiveFailed, match="No space left"):
         add_all(archive, tmp_path, (), ("plugin-data",))

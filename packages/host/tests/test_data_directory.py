@@ -1,4 +1,4 @@
-"""One Host at a time uses a data directory, and whoever can't use it is told what to do."""
+"""Tests the data directory: one Host at a time uses it, and an unusable one is reported with the remedy."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def directory(tmp_path: Path) -> DataDirectory:
 
 @pytest.fixture
 def holder(directory: DataDirectory) -> Iterator["subprocess.Popen[bytes]"]:
-    """Another process that holds the lock."""
+    """Provides another process that holds the lock."""
     command = [sys.executable, "-c", HOLDER, str(directory.path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -40,34 +40,34 @@ def holder(directory: DataDirectory) -> Iterator["subprocess.Popen[bytes]"]:
 
 @pytest.fixture
 def unprivileged() -> Iterator[Path]:
-    """A folder that everyone can read, and a test that is not root."""
+    """Provides a folder that the test can read but not write, and runs the test without root privileges."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         path.chmod(0o755)
-        was = os.geteuid()
-        if was == 0:
+        original_uid = os.geteuid()
+        if original_uid == 0:
             os.seteuid(65534)
         else:
             path.chmod(0o555)
         yield path
-        os.seteuid(was)
+        os.seteuid(original_uid)
         path.chmod(0o755)
 
 
-def test_nothing_is_made_before_it_is_needed(directory: DataDirectory) -> None:
+def test_no_folder_is_created_before_it_is_needed(directory: DataDirectory) -> None:
     assert directory.database == directory.path / "parlour.db"
     assert directory.serving_pid() is None
     assert not directory.path.exists()
 
 
-def test_folders_are_made_for_their_owner_alone(directory: DataDirectory) -> None:
+def test_only_the_owner_can_read_the_folders(directory: DataDirectory) -> None:
     for folder in (directory.plugins, directory.logs, directory.path):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert directory.plugins == directory.path / "plugins"
     assert directory.logs == directory.path / "logs"
 
 
-def test_the_lock_names_its_holder_and_is_free_afterwards(directory: DataDirectory) -> None:
+def test_the_lock_names_its_holder_until_it_is_released(directory: DataDirectory) -> None:
     with directory.lock():
         assert directory.serving_pid() == os.getpid()
         assert directory.lock_file.read_text().strip() == str(os.getpid())
@@ -76,7 +76,7 @@ def test_the_lock_names_its_holder_and_is_free_afterwards(directory: DataDirecto
         pass
 
 
-def test_a_second_host_is_told_who_serves_the_directory(
+def test_a_second_host_is_refused_with_the_pid_of_the_first(
     directory: DataDirectory, holder: "subprocess.Popen[bytes]"
 ) -> None:
     assert directory.serving_pid() == holder.pid
@@ -105,12 +105,12 @@ def test_a_child_does_not_inherit_the_lock(directory: DataDirectory) -> None:
         child.kill()
 
 
-def test_looking_who_serves_does_not_keep_a_host_from_starting(directory: DataDirectory) -> None:
-    looking = "import sys\nfrom parlour.app.data_directory import DataDirectory\nd = DataDirectory(sys.argv[1])\n"
-    looking += "print(flush=True)\nwhile True: d.serving_pid()"
+def test_reading_the_serving_pid_does_not_block_a_start(directory: DataDirectory) -> None:
+    reader = "import sys\nfrom parlour.app.data_directory import DataDirectory\nd = DataDirectory(sys.argv[1])\n"
+    reader += "print(flush=True)\nwhile True: d.serving_pid()"
     with directory.lock():
         pass
-    with subprocess.Popen([sys.executable, "-c", looking, str(directory.path)], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen([sys.executable, "-c", reader, str(directory.path)], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
         for _ in range(500):
@@ -120,20 +120,20 @@ def test_looking_who_serves_does_not_keep_a_host_from_starting(directory: DataDi
 
 
 @pytest.mark.parametrize("below", ["file", "file/data"])
-def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path, below: str) -> None:
+def test_a_file_at_the_path_of_the_folder_is_refused(tmp_path: Path, below: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DataDirectoryUnusable, match="choose another data directory") as failure:
         DataDirectory(tmp_path / below).create()
     assert failure.value.code == "data_directory_not_a_folder"
 
 
-def test_a_folder_that_cannot_be_created_is_refused(unprivileged: Path) -> None:
+def test_a_folder_that_can_not_be_created_is_refused(unprivileged: Path) -> None:
     with pytest.raises(DataDirectoryUnusable, match="can't be created") as failure:
         DataDirectory(unprivileged / "data").create()
     assert failure.value.code == "data_directory_not_created"
 
 
-def test_a_folder_that_cannot_be_written_is_refused(unprivileged: Path) -> None:
+def test_a_folder_that_can_not_be_written_is_refused(unprivileged: Path) -> None:
     with pytest.raises(DataDirectoryUnusable, match="can't be written") as failure, DataDirectory(unprivileged).lock():
         pass
     assert failure.value.code == "data_directory_not_writable"

@@ -1,4 +1,4 @@
-"""The Host's log: its lines tell their run, its files end with the day or their size, and no secret is in them."""
+"""Tests the Host's log: lines name their run, files are rotated by day and size, and secrets are removed."""
 
 import json
 import logging
@@ -13,7 +13,7 @@ import pytest
 from parlour.app import log_setup
 from parlour.app.settings import LogSettings
 from parlour.core.log_context import run_log_context
-from parlour.core.redaction import REDACTOR
+from parlour.core.redaction import Redactor
 
 RUN = "01a1e22a-6102-709f-996d-ca3dbfe96881"
 
@@ -34,12 +34,12 @@ def lines(folder: Path) -> list[str]:
     return (folder / "host.log").read_text().splitlines()
 
 
-def test_a_line_of_json_tells_its_run_and_its_trace(tmp_path: Path) -> None:
-    log_setup.configure_logging(LogSettings(format="json"), tmp_path)
+def test_a_json_line_has_its_run_and_trace(tmp_path: Path) -> None:
+    log_setup.configure_logging(LogSettings(format="json"), tmp_path, Redactor())
 
     with run_log_context(RUN):
         logging.getLogger("parlour.test").warning("the %s is wet", "cellar")
-    logging.getLogger("parlour.test").info("nobody's")
+    logging.getLogger("parlour.test").info("without a run")
 
     first, second = (json.loads(line) for line in lines(tmp_path))
     assert (first["message"], first["level"], first["run_id"]) == ("the cellar is wet", "warning", RUN)
@@ -47,9 +47,10 @@ def test_a_line_of_json_tells_its_run_and_its_trace(tmp_path: Path) -> None:
     assert "run_id" not in second
 
 
-def test_a_traceback_is_on_the_line_and_secrets_are_not(tmp_path: Path) -> None:
-    REDACTOR.add_secret("a secret of the test")
-    log_setup.configure_logging(LogSettings(format="json"), tmp_path)
+def test_a_traceback_is_logged_without_secrets(tmp_path: Path) -> None:
+    redactor = Redactor()
+    redactor.add_secret("a secret of the test")
+    log_setup.configure_logging(LogSettings(format="json"), tmp_path, redactor)
 
     try:
         raise RuntimeError("a secret of the test")
@@ -62,8 +63,8 @@ def test_a_traceback_is_on_the_line_and_secrets_are_not(tmp_path: Path) -> None:
     assert "abcdefghijklmnop" not in line
 
 
-def test_a_file_that_is_full_makes_room_for_the_next_and_the_oldest_goes(tmp_path: Path) -> None:
-    log_setup.configure_logging(LogSettings(files=2, file_bytes=1024), tmp_path)
+def test_a_full_file_is_rotated_and_the_oldest_is_deleted(tmp_path: Path) -> None:
+    log_setup.configure_logging(LogSettings(files=2, file_bytes=1024), tmp_path, Redactor())
 
     for number in range(100):
         logging.getLogger("parlour.test").info("line %d %s", number, "x" * 100)
@@ -73,11 +74,11 @@ def test_a_file_that_is_full_makes_room_for_the_next_and_the_oldest_goes(tmp_pat
     assert lines(tmp_path)[-1].endswith("line 99 " + "x" * 100)
 
 
-def test_a_new_day_has_a_new_file(tmp_path: Path) -> None:
+def test_a_new_day_starts_a_new_file(tmp_path: Path) -> None:
     (tmp_path / "host.log").write_text("yesterday\n")
     yesterday = (datetime.now(UTC) - timedelta(days=1)).timestamp()
     os.utime(tmp_path / "host.log", (yesterday, yesterday))
-    log_setup.configure_logging(LogSettings(), tmp_path)
+    log_setup.configure_logging(LogSettings(), tmp_path, Redactor())
 
     logging.getLogger("parlour.test").info("today")
 
@@ -85,8 +86,8 @@ def test_a_new_day_has_a_new_file(tmp_path: Path) -> None:
     assert [line.endswith("today") for line in lines(tmp_path)] == [True]
 
 
-def test_a_line_of_text_tells_its_run(tmp_path: Path) -> None:
-    log_setup.configure_logging(LogSettings(), tmp_path)
+def test_a_text_line_has_its_run(tmp_path: Path) -> None:
+    log_setup.configure_logging(LogSettings(), tmp_path, Redactor())
 
     with run_log_context(RUN):
         logging.getLogger("parlour.test").info("hello")
@@ -94,20 +95,26 @@ def test_a_line_of_text_tells_its_run(tmp_path: Path) -> None:
     assert lines(tmp_path)[0].endswith(f"parlour.test: hello [run {RUN}]")
 
 
-def test_what_others_said_forges_no_line_and_commands_no_terminal(tmp_path: Path) -> None:
-    log_setup.configure_logging(LogSettings(), tmp_path)
+def test_line_breaks_and_control_characters_in_a_message_are_escaped(tmp_path: Path) -> None:
+    log_setup.configure_logging(LogSettings(), tmp_path, Redactor())
 
-    logging.getLogger("parlour.test").warning("it said: %s", "no\n2026-01-01 ERROR parlour: forged\x1b[2J 好")
+    logging.getLogger("parlour.test").warning("received: %s", "no\n2026-01-01 ERROR parlour: forged\x1b[2J 好")
 
     [line] = lines(tmp_path)
-    assert line.endswith(r"it said: no\n2026-01-01 ERROR parlour: forged\x1b[2J 好")
+    assert line.endswith(r"received: no\n2026-01-01 ERROR parlour: forged\x1b[2J 好")
 
 
-def test_a_runs_work_that_is_thrown_away_unfinished_ends_quietly_wherever_that_happens() -> None:
+def test_a_run_context_can_be_closed_in_another_context(tmp_path: Path) -> None:
+    log_setup.configure_logging(LogSettings(format="json"), tmp_path, Redactor())
+
     def work() -> Generator[None, None, None]:
         with run_log_context(RUN):
             yield
 
-    thrown_away = work()
-    copy_context().run(next, thrown_away)
-    thrown_away.close()
+    abandoned = work()
+    copy_context().run(next, abandoned)
+    abandoned.close()
+    logging.getLogger("parlour.test").info("after the run")
+
+    [line] = lines(tmp_path)
+    assert "run_id" not in json.loads(line)

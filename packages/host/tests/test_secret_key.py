@@ -1,4 +1,4 @@
-"""A secret is unreadable without its key file, and the key file is its owner's alone."""
+"""Tests encrypted secrets: they are unreadable without the key file, and only its owner can read the key file."""
 
 import stat
 from pathlib import Path
@@ -22,7 +22,7 @@ def test_the_same_secret_is_sealed_differently_each_time(tmp_path: Path) -> None
     assert box.seal("token") != box.seal("token")
 
 
-def test_the_key_file_is_its_owners_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_key_file(tmp_path: Path) -> None:
     FileSecretBox(tmp_path / "secret.key").seal("token")
 
     assert stat.S_IMODE((tmp_path / "secret.key").stat().st_mode) == 0o600
@@ -30,12 +30,12 @@ def test_the_key_file_is_its_owners_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sealed", ["", "not sealed at all", "AAAA"])
-def test_what_was_not_sealed_with_this_key_says_what_to_do(tmp_path: Path, sealed: str) -> None:
+def test_an_undecryptable_value_is_reported_with_the_remedy(tmp_path: Path, sealed: str) -> None:
     with pytest.raises(SecretUnreadable, match="put the key file of this database back"):
         FileSecretBox(tmp_path / "secret.key").open(sealed)
 
 
-def test_another_key_does_not_open_it(tmp_path: Path) -> None:
+def test_another_key_does_not_open_a_sealed_secret(tmp_path: Path) -> None:
     sealed = FileSecretBox(tmp_path / "one.key").seal("token")
 
     with pytest.raises(SecretUnreadable):

@@ -1,4 +1,4 @@
-"""Following a plugin's log: only what is new, whole lines, and on into the file that takes its place."""
+"""Tests the tail of a plugin's log: only new and complete lines, also after a log rotation."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ from parlour.cli.plugin_commands.log_tail import LogTail
 from parlour.plugin_runtime.process.log_file import LogFile
 
 
-def words(lines: list[str]) -> list[str]:
-    """Without the time that each line begins with."""
+def without_time_stamps(lines: list[str]) -> list[str]:
+    """Returns the lines without their time stamps."""
     return [line.partition(" ")[2] for line in lines]
 
 
-def test_what_was_there_before_is_not_shown(tmp_path: Path) -> None:
+def test_lines_from_before_the_start_are_not_shown(tmp_path: Path) -> None:
     file = tmp_path / "x.log"
     file.write_text("t old\n")
     tail = LogTail(file)
@@ -19,20 +19,20 @@ def test_what_was_there_before_is_not_shown(tmp_path: Path) -> None:
     with file.open("a") as opened:
         opened.write("t new\n")
 
-    assert words(tail.read_lines()) == ["new"]
+    assert without_time_stamps(tail.read_lines()) == ["new"]
     assert tail.read_lines() == []
 
 
-def test_a_log_that_begins_later_is_shown_from_its_beginning(tmp_path: Path) -> None:
+def test_a_log_that_is_created_later_is_shown_from_its_beginning(tmp_path: Path) -> None:
     tail = LogTail(tmp_path / "later" / "x.log")
     assert tail.read_lines() == []
 
     LogFile(tmp_path / "later" / "x.log", 2, 1024).write(["first", "second"])
 
-    assert words(tail.read_lines()) == ["first", "second"]
+    assert without_time_stamps(tail.read_lines()) == ["first", "second"]
 
 
-def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
+def test_an_incomplete_line_is_shown_when_it_is_complete(tmp_path: Path) -> None:
     file = tmp_path / "x.log"
     file.write_text("")
     tail = LogTail(file)
@@ -41,16 +41,16 @@ def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
         opened.write(b"t hal")
         assert tail.read_lines() == []
         opened.write(b"f\nt w")
-        assert words(tail.read_lines()) == ["half"]
+        assert without_time_stamps(tail.read_lines()) == ["half"]
 
 
-def test_no_line_is_lost_or_repeated_when_the_file_is_renewed(tmp_path: Path) -> None:
+def test_no_line_is_lost_or_repeated_by_a_log_rotation(tmp_path: Path) -> None:
     log = LogFile(tmp_path / "x.log", files=3, bytes_each=100)
     tail = LogTail(tmp_path / "x.log")
     shown: list[str] = []
     for number in range(50):
         log.write([f"line {number}"])
-        shown += words(tail.read_lines())
+        shown += without_time_stamps(tail.read_lines())
 
     assert shown == [f"line {number}" for number in range(50)]
     assert (tmp_path / "x.log.2").exists()

@@ -1,4 +1,4 @@
-"""Connections of the server: vanished peers are looked for, sockets that answer pings stay, and silent ones go."""
+"""Tests connections of the server: TCP keepalive is on, and only sockets that do not answer pings are closed."""
 
 import asyncio
 import base64
@@ -26,14 +26,14 @@ async def serving(application: Any) -> AsyncIterator[tuple[int, ConnectionLimite
     limits = ConnectionLimiter(ConnectionQuota(100, 100, 30, 30), TrustedProxies(()), lambda reason: None)
     made: list[asyncio.Transport] = []
 
-    class Noted(BoundedProtocol):
+    class Recorded(BoundedProtocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             made.append(cast(asyncio.Transport, transport))
             super().connection_made(transport)
 
     config = uvicorn.Config(
         application,
-        http=cast(Any, partial(Noted, limits)),
+        http=cast(Any, partial(Recorded, limits)),
         ws="websockets-sansio",
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
@@ -48,7 +48,7 @@ async def serving(application: Any) -> AsyncIterator[tuple[int, ConnectionLimite
             yield server.sockets[0].getsockname()[1], limits, made
 
 
-async def cut_for_silence(port: int) -> None:
+async def wait_for_ping_timeout(port: int) -> None:
     """Opens a socket that never answers a ping, and returns when the server has ended it."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     key = base64.b64encode(os.urandom(16)).decode()
@@ -59,14 +59,14 @@ async def cut_for_silence(port: int) -> None:
     writer.close()
 
 
-async def test_a_socket_that_answers_pings_stays_also_while_its_messages_wait() -> None:
-    taken = asyncio.Event()
+async def test_a_socket_that_answers_pings_stays_open_while_its_messages_wait() -> None:
+    released = asyncio.Event()
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "websocket.accept"})
         if scope["path"] == "/patient":
-            await taken.wait()
+            await released.wait()
         while (message := await receive())["type"] == "websocket.receive":
             await send({"type": "websocket.send", "text": message["text"]})
 
@@ -74,16 +74,16 @@ async def test_a_socket_that_answers_pings_stays_also_while_its_messages_wait() 
         async with connect(f"ws://127.0.0.1:{port}/patient", close_timeout=1) as client:
             for text in ("one", "two"):
                 await client.send(text)
-            for _ in range(4):  # time passes: enough for as many pings to be missed
-                await cut_for_silence(port)
-            taken.set()
+            for _ in range(4):  # long enough for four ping time-outs
+                await wait_for_ping_timeout(port)
+            released.set()
             assert [await client.recv(), await client.recv()] == ["one", "two"]
             assert limits.open == 1
-        await cut_for_silence(port)
+        await wait_for_ping_timeout(port)
         assert limits.open == 0
 
 
-async def test_the_kernel_looks_for_peers_that_vanished() -> None:
+async def test_connections_use_tcp_keepalive() -> None:
     async def application(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body"})

@@ -1,4 +1,4 @@
-"""The address of a client as trusted proxies tell it."""
+"""Tests the client's address, scheme and host from the headers of trusted proxies."""
 
 import pytest
 
@@ -28,11 +28,11 @@ def forwarded(*headers: tuple[str, str]) -> Forwarded:
         ("not an address at all", ""),
     ],
 )
-def test_the_client_is_the_last_address_that_no_trusted_proxy_has(header: str, client: str) -> None:
+def test_the_client_is_the_last_address_that_is_not_a_trusted_proxy(header: str, client: str) -> None:
     assert forwarded(("X-Forwarded-For", header)).client == client
 
 
-def test_several_headers_are_one_list() -> None:
+def test_several_forwarded_for_headers_are_one_list() -> None:
     assert forwarded(("X-Forwarded-For", "198.51.100.1"), ("X-Forwarded-For", "203.0.113.7")).client == "203.0.113.7"
 
 
@@ -48,16 +48,16 @@ def test_several_headers_are_one_list() -> None:
         ('for="' + '"' * 9000, Forwarded()),
     ],
 )
-def test_the_standard_header_is_read_too(header: str, expected: Forwarded) -> None:
+def test_the_forwarded_header_is_parsed(header: str, expected: Forwarded) -> None:
     assert forwarded(("Forwarded", header)) == expected
 
 
-def test_the_nearest_proxy_says_scheme_and_host() -> None:
-    told = forwarded(("X-Forwarded-Proto", "http, https"), ("X-Forwarded-Host", "evil.example, chat.example.org"))
-    assert told == Forwarded("", "https", "chat.example.org")
+def test_scheme_and_host_come_from_the_nearest_proxy() -> None:
+    parsed = forwarded(("X-Forwarded-Proto", "http, https"), ("X-Forwarded-Host", "evil.example, chat.example.org"))
+    assert parsed == Forwarded("", "https", "chat.example.org")
 
 
-def test_where_the_two_kinds_of_headers_differ_neither_counts() -> None:
+def test_contradicting_forwarded_headers_are_ignored() -> None:
     common = ("X-Forwarded-For", "203.0.113.7")
     assert forwarded(common, ("Forwarded", "for=198.51.100.1;host=localhost")) == Forwarded()
     assert forwarded(common, ("Forwarded", "for=203.0.113.7;proto=https")) == Forwarded("203.0.113.7", "https")
@@ -73,11 +73,11 @@ def test_where_the_two_kinds_of_headers_differ_neither_counts() -> None:
         ("", ""),
     ],
 )
-def test_limits_count_an_ipv6_network_as_one_client(address: str, key: str) -> None:
+def test_an_ipv6_network_has_one_limit_key(address: str, key: str) -> None:
     assert limit_key(address) == key
 
 
-def test_only_named_proxies_are_trusted() -> None:
+def test_only_configured_proxies_are_trusted() -> None:
     assert [PROXIES.includes(each) for each in ("127.0.0.1", "10.9.8.7", "fd00::1", "::ffff:10.0.0.1")] == [True] * 4
     assert [PROXIES.includes(each) for each in ("127.0.0.2", "11.0.0.1", "", "localhost")] == [False] * 4
     assert parse_address("fe80::1%eth0") is not None

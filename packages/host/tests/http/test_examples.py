@@ -1,4 +1,4 @@
-"""A dry run's example is the event that a platform would have brought, whether it is whole or a sketch."""
+"""Tests sample events of a dry run: a complete or partial sample is parsed as the platform's event would be."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ GROUP = {"id": "5", "name": "Group"}
 CHAT = {"chat_type": "group", "chat_id": "5", "group": GROUP}
 MEMBER = {"user": ANN, "group_id": "5", "role": "admin"}
 CHAIN = [{"type": "At", "target": "me"}, {"type": "At", "target": "eve", "display": "Eve"}]
-WHOLE: dict[str, dict[str, Any]] = {
+COMPLETE: dict[str, dict[str, Any]] = {
     "message.received": {"message_id": "m", "message_chain": [*CHAIN, {"type": "Plain", "text": " hi"}], "sender": ANN}
     | CHAT,
     "message.edited": {"message_id": "m", "new_content": [{"type": "Plain", "text": "hi"}], "editor": ANN, **CHAT},
@@ -39,32 +39,32 @@ WHOLE: dict[str, dict[str, Any]] = {
 }
 
 
-def seen(event: EventEnvelope) -> dict[str, Any]:
+def matched_fields(event: EventEnvelope) -> dict[str, Any]:
     """All that a filter looks at."""
     names = ("event_type", "event_id", "event_time", "bot_id", "chat", "thread_id", "actor", "text", "data", "surface")
     return {name: getattr(event, name) for name in names}
 
 
-@pytest.mark.parametrize("event_type", WHOLE)
-def test_what_a_platform_told_is_tried_as_it_came(event_type: str) -> None:
+@pytest.mark.parametrize("event_type", COMPLETE)
+def test_a_complete_sample_equals_the_received_event(event_type: str) -> None:
     entity = event_class(event_type)
     assert entity is not None
-    event = entity.model_validate({"type": event_type, "event_id": "e", "timestamp": 5, **WHOLE[event_type]})
+    event = entity.model_validate({"type": event_type, "event_id": "e", "timestamp": 5, **COMPLETE[event_type]})
     role = "admin" if event_type == "message.received" else ""
-    came = events.to_envelope(IncomingEvent(event, "me", self_id="me", role=role), "bot", "fake")
-    told = payloads.event_payload(RecordedEvent(1, "c", 5, came))
-    assert seen(parse_sample("bot", "fake", told)) == seen(came)
+    received = events.to_envelope(IncomingEvent(event, "me", self_id="me", role=role), "bot", "fake")
+    payload = payloads.event_payload(RecordedEvent(1, "c", 5, received))
+    assert matched_fields(parse_sample("bot", "fake", payload)) == matched_fields(received)
 
 
-def test_a_sketch_of_a_message_has_who_wrote_it_where_and_a_text() -> None:
-    sketch = {"text": "hi", "sender": {"id": "ann", "role": "owner"}, "chat_type": "group", "chat_id": "5"}
-    tried = parse_sample("bot", "fake", sketch)
-    assert (tried.event_type, tried.text, tried.chat) == ("message.received", "hi", "group:5")
-    assert (tried.actor.id, tried.actor.data) == ("ann", {"role": "owner"})
+def test_a_partial_message_sample_has_sender_chat_and_text() -> None:
+    sample = {"text": "hi", "sender": {"id": "ann", "role": "owner"}, "chat_type": "group", "chat_id": "5"}
+    parsed = parse_sample("bot", "fake", sample)
+    assert (parsed.event_type, parsed.text, parsed.chat) == ("message.received", "hi", "group:5")
+    assert (parsed.actor.id, parsed.actor.data) == ("ann", {"role": "owner"})
 
 
 @pytest.mark.parametrize(
-    ("sketch", "actor"),
+    ("sample", "actor"),
     [
         ({"type": "message.deleted", "sender": {"id": "ann"}, "chat_type": "group", "chat_id": "5"}, "ann"),
         ({"type": "group.member_joined", "member": {"id": "ann"}, "inviter": {"id": "eve"}}, "eve"),
@@ -72,22 +72,22 @@ def test_a_sketch_of_a_message_has_who_wrote_it_where_and_a_text() -> None:
         ({"event_type": "api.invoked", "actor": {"actor_id": "key"}}, "key"),
     ],
 )
-def test_a_sketch_may_leave_out_what_no_filter_looks_at(sketch: dict[str, Any], actor: str) -> None:
-    assert parse_sample("bot", "fake", sketch).actor == Participant("user", actor)
+def test_a_sample_may_omit_fields_that_no_filter_uses(sample: dict[str, Any], actor: str) -> None:
+    assert parse_sample("bot", "fake", sample).actor == Participant("user", actor)
 
 
-def test_data_holds_what_the_event_itself_would_have_there_and_no_more() -> None:
-    sketch = {"type": "message.received", "text": "hi", "sender": {"id": "ann"}, "data": {"x": 1}, "timestamp": 5}
-    assert parse_sample("bot", "fake", sketch).data == {"sender": {"id": "ann"}, "x": 1}
+def test_data_has_only_the_fields_that_the_event_would_have() -> None:
+    sample = {"type": "message.received", "text": "hi", "sender": {"id": "ann"}, "data": {"x": 1}, "timestamp": 5}
+    assert parse_sample("bot", "fake", sample).data == {"sender": {"id": "ann"}, "x": 1}
 
 
-def test_only_a_message_has_a_text() -> None:
+def test_only_a_message_sample_has_a_text() -> None:
     assert parse_sample("bot", "fake", {"type": "message.deleted", "text": "hi"}).text == ""
     assert parse_sample("bot", "fake", {"type": "message.received", "text": "hi"}).text == "hi"
     assert parse_sample("bot", "fake", {"event_type": "api.invoked", "input": {"text": "hi"}}).text == "hi"
 
 
 @pytest.mark.parametrize("timestamp", [-1, MAX_TIMESTAMP_MS + 1, 10**30])
-def test_a_moment_that_no_clock_shows_is_refused(timestamp: int) -> None:
+def test_an_impossible_timestamp_is_refused(timestamp: int) -> None:
     with pytest.raises(Problem, match=r"event\.timestamp"):
         parse_sample("bot", "fake", {"timestamp": timestamp})

@@ -1,4 +1,4 @@
-"""The lane ahead of the framework answers as the framework's own route does, to the letter."""
+"""Tests that the fast path for events gives the same responses as the route of the framework."""
 
 import json
 from collections.abc import AsyncIterator
@@ -16,8 +16,10 @@ from parlour.core.model.agent import Agent
 from parlour.core.model.ports import ResultStream
 from parlour.core.observability.explain.explanations import Explanations
 from parlour.core.pagination import Cursors
+from parlour.core.redaction import Redactor
 from parlour.core.system import SystemClock, SystemIds
 from parlour.http.allowed_hosts import AllowedHosts
+from parlour.http.errors import ErrorResponses
 from parlour.http.events import endpoints
 from parlour.http.events.fast_path import EventFastPath
 from parlour.http.events.service import EventInjector, EventResults, EventService
@@ -44,37 +46,38 @@ class NoPlugins:
 
 
 @dataclass
-class Doors:
-    lane: httpx.AsyncClient
+class Clients:
+    fast_path: httpx.AsyncClient
     route: httpx.AsyncClient
     keys: dict[str, str]
 
     async def both(self, **request: Any) -> tuple[httpx.Response, httpx.Response]:
         path = request.pop("path", "/api/v1/events")
-        return await self.lane.post(path, **request), await self.route.post(path, **request)
+        return await self.fast_path.post(path, **request), await self.route.post(path, **request)
 
 
 @pytest.fixture
-async def doors() -> AsyncIterator[Doors]:
+async def clients() -> AsyncIterator[Clients]:
     journal, clock, ids = MemoryJournal(), SystemClock(), SystemIds()
     core = build_core(CorePorts(journal, NoPlugins(), clock, ids))
     await core.agents.add(Agent("agent", "Agent", "plugin:acme/hello/default"))
     keys = ApiKeys(journal, ids, clock)
     authenticator = Authenticator(keys, BrowserSessions(journal, clock), AllowedHosts("127.0.0.1", ()))
-    door = EventService(
+    service = EventService(
         EventInjector(core.gateway, core.agents, core.bots, core.routes, ids, clock),
         EventResults(journal, core.outcomes),
     )
     pages, trails = Pages(journal, Cursors("database")), Explanations(journal, SystemClock())
-    routers = [("", health.router(list)), (API_PREFIX, endpoints.router(door, pages, trails))]
-    framework = create_app("0", authenticator, BODY_BYTES, BODY_BYTES, routers)
-    front = FrontController(None, list, EventFastPath(door, authenticator, BODY_BYTES), framework)
+    routers = [("", health.router(list)), (API_PREFIX, endpoints.router(service, pages, trails))]
+    responses = ErrorResponses(Redactor())
+    framework = create_app("0", authenticator, responses, BODY_BYTES, BODY_BYTES, routers)
+    front = FrontController(None, list, EventFastPath(service, authenticator, responses, BODY_BYTES), framework)
     secrets = {scope: (await keys.create(scope, scope))[0] for scope in SCOPES}
     async with (
-        httpx.AsyncClient(transport=httpx.ASGITransport(front), base_url="http://lane") as ahead,
-        httpx.AsyncClient(transport=httpx.ASGITransport(framework), base_url="http://route") as behind,
+        httpx.AsyncClient(transport=httpx.ASGITransport(front), base_url="http://fast") as fast,
+        httpx.AsyncClient(transport=httpx.ASGITransport(framework), base_url="http://route") as route,
     ):
-        yield Doors(ahead, behind, secrets)
+        yield Clients(fast, route, secrets)
 
 
 @pytest.mark.parametrize(
@@ -96,35 +99,37 @@ async def doors() -> AsyncIterator[Doors]:
         (413, {"json": {**GOOD, "input": {"text": "x" * BODY_BYTES}}}),
     ],
 )
-async def test_a_refusal_is_the_same_through_both(doors: Doors, status: int, request_: dict[str, Any]) -> None:
+async def test_a_refusal_of_the_fast_path_equals_that_of_the_route(
+    clients: Clients, status: int, request_: dict[str, Any]
+) -> None:
     request = dict(request_)
     key = request.pop("key", "chat")
-    request["headers"] = {"Authorization": f"Bearer {doors.keys[key]}" if key in doors.keys else key}
-    lane, route = await doors.both(**request)
-    assert lane.status_code == route.status_code == status
-    ours, theirs = lane.json()["error"], route.json()["error"]
-    assert ours["code"] == theirs["code"]
-    assert _fields(ours) == _fields(theirs)
+    request["headers"] = {"Authorization": f"Bearer {clients.keys[key]}" if key in clients.keys else key}
+    fast, route = await clients.both(**request)
+    assert fast.status_code == route.status_code == status
+    fast_error, route_error = fast.json()["error"], route.json()["error"]
+    assert fast_error["code"] == route_error["code"]
+    assert _fields(fast_error) == _fields(route_error)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[1]", b"nonsense", b"\xff\xfe", b'{"input": {"text": "\\ud800"}}'])
-async def test_a_body_that_is_no_event_is_refused_by_both(doors: Doors, body: bytes) -> None:
-    headers = {"Authorization": f"Bearer {doors.keys['chat']}", "Content-Type": "application/json"}
-    lane, route = await doors.both(content=body, headers=headers)
-    assert lane.status_code == 422
+async def test_an_invalid_body_is_refused_by_fast_path_and_route(clients: Clients, body: bytes) -> None:
+    headers = {"Authorization": f"Bearer {clients.keys['chat']}", "Content-Type": "application/json"}
+    fast, route = await clients.both(content=body, headers=headers)
+    assert fast.status_code == 422
     assert 400 <= route.status_code < 500
-    assert lane.json()["error"]["code"] == "invalid_argument"
+    assert fast.json()["error"]["code"] == "invalid_argument"
 
 
-async def test_an_event_is_the_same_event_through_both(doors: Doors) -> None:
-    lane, route = await doors.both(json=GOOD, headers={"Authorization": f"Bearer {doors.keys['chat']}"})
-    assert lane.status_code == route.status_code == 202
-    first, again = lane.json(), route.json()
+async def test_an_event_sent_to_fast_path_and_route_is_one_event(clients: Clients) -> None:
+    fast, route = await clients.both(json=GOOD, headers={"Authorization": f"Bearer {clients.keys['chat']}"})
+    assert fast.status_code == route.status_code == 202
+    first, again = fast.json(), route.json()
     assert (first.pop("duplicate"), again.pop("duplicate")) == (False, True)
     assert first == again == {**first, "event_id": "one", "seq": 1}
 
 
 def _fields(error: dict[str, Any]) -> list[str]:
-    """The names only: the query's stand apart in the framework's words."""
-    named = json.loads(json.dumps(error["details"] or {})).get("fields", ())
-    return [field["field"].removeprefix("query.") for field in named]
+    """Returns the names of the fields. The framework puts those of the query under `query.`."""
+    fields = json.loads(json.dumps(error["details"] or {})).get("fields", ())
+    return [field["field"].removeprefix("query.") for field in fields]

@@ -1,4 +1,4 @@
-"""What the server writes in one turn of the loop leaves together, in order, and before the connection ends."""
+"""Tests that writes of one loop iteration are sent together, in order, and before the connection closes."""
 
 import asyncio
 import socket
@@ -10,6 +10,8 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from parlour.app.web.write_coalescing import FLUSH_BYTES, CoalescingHttpProtocol, CoalescingTransport
+
+RESPONSE_BYTES = 50_000_000
 
 
 class Recorded(asyncio.Transport):
@@ -37,75 +39,80 @@ def recorded() -> Recorded:
 
 
 @pytest.fixture
-async def joined(recorded: Recorded) -> CoalescingTransport:
+async def coalescing(recorded: Recorded) -> CoalescingTransport:
     return CoalescingTransport(recorded, asyncio.get_running_loop())
 
 
-async def turn() -> None:
-    """Whatever was called soon before is done after it."""
+async def next_iteration() -> None:
+    """Waits until all callbacks that are already scheduled have run."""
     done = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().call_soon(done.set_result, None)
     await done
 
 
-async def test_writes_of_one_turn_leave_together_and_those_of_two_apart(
-    joined: CoalescingTransport, recorded: Recorded
+async def test_writes_of_one_loop_iteration_are_sent_together(
+    coalescing: CoalescingTransport, recorded: Recorded
 ) -> None:
     for data in (b"head ", b"body"):
-        joined.write(data)
+        coalescing.write(data)
     assert recorded.writes == []
-    await turn()
-    joined.write(b"next")
-    await turn()
+    await next_iteration()
+    coalescing.write(b"next")
+    await next_iteration()
     assert recorded.writes == [b"head body", b"next"]
 
 
-async def test_much_is_not_held_back(joined: CoalescingTransport, recorded: Recorded) -> None:
-    joined.write(b"a")
-    joined.write(b"b" * FLUSH_BYTES)
+async def test_a_large_write_is_sent_at_once(coalescing: CoalescingTransport, recorded: Recorded) -> None:
+    coalescing.write(b"a")
+    coalescing.write(b"b" * FLUSH_BYTES)
     assert recorded.writes == [b"a" + b"b" * FLUSH_BYTES]
-    joined.write(b"c")
-    await turn()
+    coalescing.write(b"c")
+    await next_iteration()
     assert recorded.writes[1:] == [b"c"]
 
 
-async def test_what_was_written_leaves_before_the_end(joined: CoalescingTransport, recorded: Recorded) -> None:
-    joined.write(b"goodbye")
-    joined.close()
-    assert (recorded.writes, recorded.closed_after, joined.is_closing()) == ([b"goodbye"], 1, True)
-    await turn()
-    assert recorded.writes == [b"goodbye"]
+async def test_pending_writes_are_sent_before_the_connection_closes(
+    coalescing: CoalescingTransport, recorded: Recorded
+) -> None:
+    coalescing.write(b"last")
+    coalescing.close()
+    assert (recorded.writes, recorded.closed_after, coalescing.is_closing()) == ([b"last"], 1, True)
+    await next_iteration()
+    assert recorded.writes == [b"last"]
 
 
-async def test_a_peer_that_never_reads_the_rest_is_cut_off_after_the_end() -> None:
+async def test_a_closed_connection_is_aborted_if_the_peer_does_not_read() -> None:
     lost = asyncio.Event()
 
-    class Much(asyncio.Protocol):
+    class LargeResponse(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            joined = CoalescingTransport(
+            coalescing = CoalescingTransport(
                 cast(asyncio.Transport, transport), asyncio.get_running_loop(), unread_seconds=0.1
             )
-            joined.write(b"x" * 50_000_000)
-            joined.close()
+            coalescing.write(b"x" * RESPONSE_BYTES)
+            coalescing.close()
 
         def connection_lost(self, error: Exception | None) -> None:
             lost.set()
 
     async with asyncio.timeout(30):
-        async with await asyncio.get_running_loop().create_server(Much, "127.0.0.1", 0) as server:
-            with closing(socket.create_connection(server.sockets[0].getsockname())):
+        async with await asyncio.get_running_loop().create_server(LargeResponse, "127.0.0.1", 0) as server:
+            with closing(socket.create_connection(server.sockets[0].getsockname())) as client:
                 await lost.wait()
+                client.settimeout(10)
+                received = sum(iter(lambda: len(client.recv(1024 * 1024)), 0))
+    assert received < RESPONSE_BYTES
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
-    """Says where it was asked, in two pieces."""
+    """Responds with the path of the request, in two chunks."""
     path = scope["path"].encode()
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(path))]})
     await send({"type": "http.response.body", "body": path[:1], "more_body": True})
     await send({"type": "http.response.body", "body": path[1:]})
 
 
-async def test_answers_to_requests_that_came_together_are_whole_and_in_order() -> None:
+async def test_pipelined_requests_are_answered_completely_and_in_order() -> None:
     config, state = uvicorn.Config(application, lifespan="off", log_config=None, access_log=False), ServerState()
     config.load()
     loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""FastAPI and its routes are loaded with the first request for them, once, and not by a start."""
+"""Tests that FastAPI and its routes are loaded by the first request for them, and not at startup."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from parlour.http.lazy_app import LazyApp
 
 
 class Application:
-    """Builds an application with one route, and counts how often."""
+    """Builds an application with one route and counts the builds."""
 
     def __init__(self) -> None:
         self.built = 0
@@ -36,7 +36,7 @@ def _client(app: AsgiApp) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://host")
 
 
-async def test_the_application_is_built_by_the_first_request_and_once() -> None:
+async def test_the_application_is_built_once_by_the_first_request() -> None:
     application = Application()
     async with _client(LazyApp(application.build)) as client:
         assert application.built == 0
@@ -46,7 +46,7 @@ async def test_the_application_is_built_by_the_first_request_and_once() -> None:
     assert application.built == 1
 
 
-async def test_an_application_that_could_not_be_built_is_tried_again() -> None:
+async def test_a_failed_build_is_retried_by_the_next_request() -> None:
     tries = iter([OSError("no more files"), FastAPI()])
 
     def build() -> FastAPI:
@@ -63,7 +63,7 @@ async def test_an_application_that_could_not_be_built_is_tried_again() -> None:
 
 @pytest.mark.parametrize("missing", [[], ["plugins", "owed work"]])
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-async def test_health_is_the_same_from_the_front_and_from_the_framework(path: str, missing: list[str]) -> None:
+async def test_the_front_controller_reports_the_same_health_as_the_framework(path: str, missing: list[str]) -> None:
     built: list[FastAPI] = []
 
     def build() -> FastAPI:
@@ -72,17 +72,21 @@ async def test_health_is_the_same_from_the_front_and_from_the_framework(path: st
         built.append(app)
         return app
 
-    behind = LazyApp(build)
-    front = FrontController(None, lambda: missing, None, behind)  # type: ignore[arg-type]
-    async with _client(front) as lane, _client(behind) as framework:
-        ahead = await lane.get(path)
+    framework_app = LazyApp(build)
+    front = FrontController(None, lambda: missing, None, framework_app)  # type: ignore[arg-type]
+    async with _client(front) as front_client, _client(framework_app) as framework:
+        direct = await front_client.get(path)
         assert built == []
         answer = await framework.get(path)
-        assert (ahead.status_code, ahead.json(), ahead.headers) == (answer.status_code, answer.json(), answer.headers)
-        assert (await lane.post(path)).status_code == 405
+        assert (direct.status_code, direct.json(), direct.headers) == (
+            answer.status_code,
+            answer.json(),
+            answer.headers,
+        )
+        assert (await front_client.post(path)).status_code == 405
 
 
-def test_a_start_loads_neither_the_framework_nor_a_domain_nor_what_only_adapters_need() -> None:
+def test_startup_loads_no_framework_endpoints_or_platform_events() -> None:
     program = "import json, sys, parlour.cli.serve, parlour.app.web.server; print(json.dumps(sorted(sys.modules)))"
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = json.loads(finished.stdout)

@@ -1,4 +1,4 @@
-"""The language of an answer: chosen by `Accept-Language`, translated in named fields, untouched for English."""
+"""Tests the language of responses: chosen by `Accept-Language`, translated in named fields, unchanged for English."""
 
 import json
 from typing import Any
@@ -30,7 +30,7 @@ def test_the_known_language_with_the_highest_quality_is_chosen(accepted: str, la
     assert preferred_language(accepted.encode()) == language
 
 
-async def answered(
+async def localized(
     body: Any, path: str, accepted: str | None, status: int = 200, kind: bytes = b"application/json"
 ) -> tuple[dict[bytes, bytes], bytes]:
     written = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
@@ -59,10 +59,10 @@ async def test_an_error_and_its_fields_are_translated() -> None:
     fields = [{"field": "name", "message": "Field required"}]
     error = {"code": "invalid_argument", "message": "name: Field required", "details": {"fields": fields}}
 
-    headers, body = await answered({"error": error}, "/api/v1/agents", "zh-CN", 422)
+    headers, body = await localized({"error": error}, "/api/v1/agents", "zh-CN", 422)
 
-    told = json.loads(body)["error"]
-    assert (told["message"], told["details"]["fields"][0]["message"]) == ("name: 必填", "必填")
+    translated = json.loads(body)["error"]
+    assert (translated["message"], translated["details"]["fields"][0]["message"]) == ("name: 必填", "必填")
     assert headers[b"content-language"] == b"zh-Hans"
     assert headers[b"vary"] == b"Accept-Language"
     assert int(headers[b"content-length"]) == len(body)
@@ -71,10 +71,10 @@ async def test_an_error_and_its_fields_are_translated() -> None:
 async def test_only_the_named_fields_of_a_path_are_translated() -> None:
     bot = {"name": OVER, "adapter_config": {"last_error": OVER}, "status": {"state": "error", "last_error": OVER}}
 
-    _, body = await answered({"items": [bot]}, "/api/v1/bots", "zh-CN")
+    _, body = await localized({"items": [bot]}, "/api/v1/bots", "zh-CN")
 
-    told = json.loads(body)["items"][0]
-    assert told == {**bot, "status": {"state": "error", "last_error": OVER_IN_CHINESE}}
+    translated = json.loads(body)["items"][0]
+    assert translated == {**bot, "status": {"state": "error", "last_error": OVER_IN_CHINESE}}
 
 
 @pytest.mark.parametrize(
@@ -86,15 +86,15 @@ async def test_only_the_named_fields_of_a_path_are_translated() -> None:
         ("/api/v1/conversations/c/transcript", "zh-CN", b"application/json"),
     ],
 )
-async def test_other_answers_pass_byte_for_byte(path: str, accepted: str | None, kind: bytes) -> None:
+async def test_other_responses_are_unchanged(path: str, accepted: str | None, kind: bytes) -> None:
     written = json.dumps({"status": {"last_error": OVER}, "content": OVER}, indent=3).encode()
 
-    headers, body = await answered(written, path, accepted, kind=kind)
+    headers, body = await localized(written, path, accepted, kind=kind)
 
     assert body == written
     assert b"content-language" not in headers
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b'{"error": 3}', b"[1]", b'{"error":{"message":"\\ud800 x y"}}'])
-async def test_a_body_that_is_no_error_passes_as_it_is(body: bytes) -> None:
-    assert (await answered(body, "/api/v1/agents", "zh-CN", 500))[1] == body
+async def test_an_error_response_without_an_error_body_is_unchanged(body: bytes) -> None:
+    assert (await localized(body, "/api/v1/agents", "zh-CN", 500))[1] == body

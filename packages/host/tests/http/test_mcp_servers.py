@@ -1,4 +1,4 @@
-"""What of an MCP server is refused before anything is tried, and that its secrets never show."""
+"""Tests the validation of MCP servers before they are connected, and that their secrets are never shown."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from parlour.testing.memory_journal import MemoryJournal
 REMOTE: dict[str, Any] = {"name": "files", "url": "https://files.example/mcp"}
 
 
-class Reversed:
+class ReversingBox:
     def seal(self, secret: str) -> str:
         return secret[::-1]
 
@@ -23,12 +23,14 @@ class Reversed:
         return sealed[::-1]
 
 
-def form(allow_unsandboxed: bool = False) -> McpServerMapper:
-    return McpServerMapper(McpServerRepository(MemoryJournal(), SystemClock()), Reversed(), {"time"}, allow_unsandboxed)
+def mapper(allow_unsandboxed: bool = False) -> McpServerMapper:
+    return McpServerMapper(
+        McpServerRepository(MemoryJournal(), SystemClock()), ReversingBox(), {"time"}, allow_unsandboxed
+    )
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"url": "files.example"}, "must look like https://example.org/mcp"),
         ({"url": "https://files.example/a b"}, "must look like https://example.org/mcp"),
@@ -43,11 +45,11 @@ def form(allow_unsandboxed: bool = False) -> McpServerMapper:
         ({"name": "a.b"}, "should match pattern"),
     ],
 )
-def test_what_can_not_work_is_refused_without_repeating_a_secret(change: dict[str, Any], words: str) -> None:
+def test_an_unusable_server_is_refused_without_repeating_a_secret(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as refused:
         McpServerBody.model_validate({**REMOTE, **change})
     (error,) = refused.value.errors(include_input=False)
-    assert words in error["msg"]
+    assert message in error["msg"]
     assert "secret" not in error["msg"].replace("secrets", "")
 
 
@@ -61,23 +63,23 @@ def body(**fields: Any) -> McpServerBody:
     return McpServerBody.model_validate(fields)
 
 
-def test_a_process_is_refused_until_a_person_confirms_it_in_words() -> None:
+def test_a_process_is_refused_until_a_person_confirms_it() -> None:
     for given, by in ((STDIO, ADA), ({**STDIO, "confirmation": "yes"}, ADA), (STDIO, KEY)):
         with pytest.raises(Problem, match=r"confirmation: .* 'run without a sandbox'") as refused:
-            form().to_server("1", body(**given), by=by)
+            mapper().to_server("1", body(**given), requester=by)
         assert refused.value.status == 422
-    server = form().to_server("1", body(**CONFIRMED), by=ADA)
+    server = mapper().to_server("1", body(**CONFIRMED), requester=ADA)
     assert (server.command, server.unsandboxed_by, server.unsandboxed_at) == ("node", "user:ada", 1000)
 
 
 def test_an_api_key_can_not_confirm_a_process() -> None:
     with pytest.raises(Problem, match=r"confirmation: an API key can't confirm this; log in as an owner or admin"):
-        form().to_server("1", body(**CONFIRMED), by=KEY)
+        mapper().to_server("1", body(**CONFIRMED), requester=KEY)
 
 
-def test_the_operators_setting_still_allows_every_process() -> None:
+def test_the_operators_setting_allows_every_process() -> None:
     for given in (STDIO, CONFIRMED):
-        assert form(allow_unsandboxed=True).to_server("1", body(**given), by=KEY).unsandboxed_by == ""
+        assert mapper(allow_unsandboxed=True).to_server("1", body(**given), requester=KEY).unsandboxed_by == ""
 
 
 @pytest.mark.parametrize(
@@ -90,16 +92,16 @@ def test_the_operators_setting_still_allows_every_process() -> None:
         {"environment": {}},
     ],
 )
-def test_a_confirmation_holds_for_one_command_and_its_environment(change: dict[str, Any]) -> None:
-    before = form().to_server("1", body(**CONFIRMED, environment={"A": "b"}), by=ADA)
-    same = form().to_server("1", body(**{**STDIO, "name": "other", "environment": {"A": "********"}}), before, KEY)
+def test_a_confirmation_is_valid_for_one_command_and_its_environment(change: dict[str, Any]) -> None:
+    before = mapper().to_server("1", body(**CONFIRMED, environment={"A": "b"}), requester=ADA)
+    same = mapper().to_server("1", body(**{**STDIO, "name": "other", "environment": {"A": "********"}}), before, KEY)
     assert (same.unsandboxed_by, same.name) == ("user:ada", "other")
     with pytest.raises(Problem, match="confirmation"):
-        form().to_server("1", body(**{**STDIO, "environment": {"A": "********"}, **change}), before, ADA)
+        mapper().to_server("1", body(**{**STDIO, "environment": {"A": "********"}, **change}), before, ADA)
 
 
-def test_secrets_go_in_sealed_come_out_masked_and_stay_when_the_mask_comes_back() -> None:
-    first = form().to_server("1", McpServerBody.model_validate({**REMOTE, "headers": {"X-Key": "abc"}}))
+def test_secrets_are_encrypted_masked_and_kept_when_the_mask_is_sent_back() -> None:
+    first = mapper().to_server("1", McpServerBody.model_validate({**REMOTE, "headers": {"X-Key": "abc"}}))
     assert (first.headers, audit_view(first)["headers"]) == ({"X-Key": "cba"}, {"X-Key": "********"})
     again = McpServerBody.model_validate({**REMOTE, "headers": {"X-Key": "********", "X-Other": "de"}})
-    assert form().to_server("1", again, first).headers == {"X-Key": "cba", "X-Other": "ed"}
+    assert mapper().to_server("1", again, first).headers == {"X-Key": "cba", "X-Other": "ed"}

@@ -1,4 +1,4 @@
-"""Forms as they come over the wire, in whatever pieces."""
+"""Tests that multipart forms are parsed for every way in which they are split into chunks."""
 
 import itertools
 from collections.abc import AsyncIterator
@@ -15,8 +15,8 @@ from parlour.http.multipart import MultipartForm, read_form
 TYPE = "multipart/form-data; boundary=edge"
 
 
-async def in_pieces(body: bytes, sizes: list[int]) -> AsyncIterator[bytes]:
-    """As a server hands them over; an empty piece may be among them."""
+async def in_chunks(body: bytes, sizes: list[int]) -> AsyncIterator[bytes]:
+    """Yields the body in chunks of these sizes, as a server does. A chunk may be empty."""
     for size in itertools.cycle([*sizes, 1]):
         yield body[:size]
         body = body[size:]
@@ -35,7 +35,7 @@ def target(tmp_path: Path) -> Path:
 
 
 async def read(body: bytes, target: Path, content_type: str = TYPE, sizes: list[int] | None = None) -> MultipartForm:
-    return await read_form(in_pieces(body, sizes or [len(body) or 1]), content_type, "file", target)
+    return await read_form(in_chunks(body, sizes or [len(body) or 1]), content_type, "file", target)
 
 
 @settings(max_examples=100, deadline=None)
@@ -44,7 +44,7 @@ async def read(body: bytes, target: Path, content_type: str = TYPE, sizes: list[
     sizes=st.lists(st.integers(0, 40), min_size=1, max_size=5),
     text=st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40),
 )
-async def test_a_form_is_read_the_same_in_whatever_pieces_it_comes(
+async def test_a_form_does_not_depend_on_its_chunks(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, sizes: list[int], text: str
 ) -> None:
     target = tmp_path_factory.mktemp("form") / "upload"
@@ -59,7 +59,7 @@ async def test_a_form_is_read_the_same_in_whatever_pieces_it_comes(
 @pytest.mark.parametrize(
     ("name", "shown"), [("../../etc/passwd", "passwd"), ("C:\\a\\b.zip", "b.zip"), ("naïve.zip", "naïve.zip")]
 )
-async def test_a_file_name_is_only_a_name(target: Path, name: str, shown: str) -> None:
+async def test_the_folders_of_a_file_name_are_removed(target: Path, name: str, shown: str) -> None:
     body = f'--edge\r\ncontent-disposition: form-data; name="file"; filename="{name}"\r\n\r\nx\r\n--edge--'.encode()
     body = body.replace(b"\\", b"\\\\")
 
@@ -75,7 +75,7 @@ BROKEN = {
     "a part without a name": (b"--edge\r\nX-Y: z\r\n\r\nvalue\r\n--edge--", TYPE, "no name"),
     "headers without an end": (b"--edge\r\n" + b"x" * 10_000, TYPE, "longer than"),
     "a text without an end": (HEAD + b"x" * 100_000, TYPE, "longer than"),
-    "a text that is none": (HEAD + b"\xff\r\n--edge--", TYPE, "UTF-8"),
+    "a text that is not UTF-8": (HEAD + b"\xff\r\n--edge--", TYPE, "UTF-8"),
     "too many parts": ((HEAD + b"\r\n") * 21 + b"--edge--", TYPE, "at most 20"),
     "a file in another field": (
         b'--edge\r\nContent-Disposition: form-data; name="b"; filename="x"\r\n\r\nv\r\n--edge--',
@@ -91,7 +91,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("fault", BROKEN)
-async def test_a_broken_form_is_refused_with_its_fault(target: Path, fault: str) -> None:
+async def test_an_invalid_form_is_refused_with_the_reason(target: Path, fault: str) -> None:
     body, content_type, named = BROKEN[fault]
 
     with pytest.raises(Problem, match=named) as refused:

@@ -1,4 +1,4 @@
-"""The page is served to browsers with its caching and its policy, and to nobody else."""
+"""Tests that browsers get the page with cache and security headers, and that other clients get the HTTP interface."""
 
 import gzip
 from collections.abc import Iterator, MutableMapping
@@ -44,14 +44,14 @@ def built(tmp_path: Path) -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("path", ["/", "/chat", "/runs/01a1", "/no/such/place"])
-def test_a_browser_gets_the_page_wherever_in_it_it_asks(built: TestClient, path: str) -> None:
+def test_a_browser_gets_the_page_at_every_path(built: TestClient, path: str) -> None:
     answer = built.get(path, headers=BROWSER)
     assert answer.status_code == 200
     assert "<title>Parlour</title>" in answer.text
     assert answer.headers["cache-control"] == "no-cache"
 
 
-def test_nothing_written_into_the_page_runs_and_nothing_is_loaded_from_elsewhere(built: TestClient) -> None:
+def test_the_security_policy_forbids_inline_scripts_and_foreign_sources(built: TestClient) -> None:
     headers = built.get("/").headers
     policy = dict(each.split(" ", 1) for each in headers["content-security-policy"].split("; "))
     assert policy["default-src"] == "'none'"
@@ -63,7 +63,7 @@ def test_nothing_written_into_the_page_runs_and_nothing_is_loaded_from_elsewhere
     assert headers["referrer-policy"] == "no-referrer"
 
 
-def test_a_file_named_by_its_content_is_kept_forever(built: TestClient) -> None:
+def test_a_file_with_a_hash_in_its_name_is_cached_permanently(built: TestClient) -> None:
     answer = built.get("/assets/main-abc123.js", headers={"accept-encoding": "identity"})
     assert answer.content == SCRIPT
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
@@ -71,7 +71,7 @@ def test_a_file_named_by_its_content_is_kept_forever(built: TestClient) -> None:
     assert "content-encoding" not in answer.headers
 
 
-def test_whoever_reads_gzip_gets_the_smaller_file(built: TestClient) -> None:
+def test_a_client_that_accepts_gzip_gets_the_compressed_file(built: TestClient) -> None:
     answer = built.get("/assets/main-abc123.js", headers={"accept-encoding": "gzip, br"})
     assert answer.headers["content-encoding"] == "gzip"
     assert int(answer.headers["content-length"]) < len(SCRIPT)
@@ -79,7 +79,7 @@ def test_whoever_reads_gzip_gets_the_smaller_file(built: TestClient) -> None:
     assert answer.headers["vary"] == "accept-encoding"
 
 
-def test_what_did_not_change_is_not_sent_again(built: TestClient) -> None:
+def test_an_unchanged_page_is_answered_with_304(built: TestClient) -> None:
     etag = built.get("/", headers=BROWSER).headers["etag"]
     answer = built.get("/", headers={**BROWSER, "if-none-match": etag})
     assert answer.status_code == 304
@@ -88,11 +88,11 @@ def test_what_did_not_change_is_not_sent_again(built: TestClient) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/v1/agents", "/healthz", "/readyz", "/metrics"])
-def test_the_interface_stays_the_interface_for_browsers_too(built: TestClient, path: str) -> None:
+def test_paths_of_the_interface_are_not_served_as_the_page(built: TestClient, path: str) -> None:
     assert built.get(path, headers=BROWSER).json() == {"from": "the interface"}
 
 
-def test_a_program_that_asks_for_no_page_is_not_given_one(built: TestClient) -> None:
+def test_a_request_that_does_not_accept_html_gets_no_page(built: TestClient) -> None:
     assert built.get("/assets/gone-123.js").json() == {"from": "the interface"}
     assert built.post("/chat", headers=BROWSER).json() == {"from": "the interface"}
 
@@ -100,11 +100,11 @@ def test_a_program_that_asks_for_no_page_is_not_given_one(built: TestClient) -> 
 @pytest.mark.parametrize(
     "path", ["/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt"]
 )
-def test_nothing_outside_the_page_is_opened(built: TestClient, path: str) -> None:
+def test_files_outside_the_page_are_not_served(built: TestClient, path: str) -> None:
     assert "not the page's" not in built.get(path).text
 
 
-def test_a_host_without_the_page_says_how_to_get_it(tmp_path: Path) -> None:
+def test_a_host_without_a_built_page_says_how_to_build_it(tmp_path: Path) -> None:
     with client(tmp_path / "page") as opened:
         answer = opened.get("/", headers=BROWSER)
         assert answer.status_code == 503

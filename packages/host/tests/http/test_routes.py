@@ -1,4 +1,4 @@
-"""Routes as they are written: what could not work with an event is refused when it is saved, by field and in words."""
+"""Tests the validation of routes: a route that could not work is refused when it is saved, with field and reason."""
 
 from typing import Any, get_args
 
@@ -10,7 +10,7 @@ from parlour.core.config.routes import Route
 from parlour.core.model.plugin_manager import PluginError
 from parlour.core.webhooks.response_actions import ACTION_NAMES
 from parlour.http import validation_errors
-from parlour.http.bots.route_mapping import RouteMapper
+from parlour.http.bots.route_mapping import RouteMapper, to_response
 from parlour.http.bots.route_schemas import RouteBody, RouteList
 from parlour.http.bots.webhook_schemas import ActionType
 from parlour.http.errors import Problem
@@ -18,20 +18,20 @@ from parlour.http.errors import Problem
 ROUTES: TypeAdapter[list[RouteBody]] = TypeAdapter(RouteList)
 
 
-class Installed:
-    """As much of a plugin keeper as routes ask: the plugins that there are, or that nobody can tell."""
+class InstalledPlugins:
+    """Provides the list of installed plugins, or the error of a runtime that is not connected."""
 
-    def __init__(self, *plugins: str, away: bool = False) -> None:
+    def __init__(self, *plugins: str, disconnected: bool = False) -> None:
         self._plugins = [type("Facts", (), {"plugin_id": each}) for each in plugins]
-        self._away = away
+        self._disconnected = disconnected
 
     def all(self) -> list[Any]:
-        if self._away:
+        if self._disconnected:
             raise PluginError("runtime_unavailable", "the runtime is not connected")
         return self._plugins
 
 
-class Box:
+class PlainBox:
     def seal(self, secret: str) -> str:
         return secret
 
@@ -39,21 +39,21 @@ class Box:
         return sealed
 
 
-def refused(route: dict[str, Any]) -> list[dict[str, str]]:
-    """What is said of each field."""
-    written = [{"handler_type": "drop", **route}]
+def field_errors_of(route: dict[str, Any]) -> list[dict[str, str]]:
+    """Returns the errors of the fields."""
+    bodies = [{"handler_type": "drop", **route}]
     try:
-        saved(written)
-    except ValidationError as error:
-        return validation_errors.field_errors(error.errors(include_url=False), written)
+        saved(bodies)
+    except ValidationError as invalid:
+        return validation_errors.field_errors(invalid.errors(include_url=False), bodies)
     except Problem as problem:
         return list(problem.details["fields"])
     return []
 
 
-def saved(written: Any, plugins: Any = None, before: list[Route] | None = None) -> list[Route]:
-    form = RouteMapper(None, plugins or Installed(), Box())  # type: ignore[arg-type]
-    return form.to_routes(ROUTES.validate_python(written), before or [])
+def saved(bodies: Any, plugins: Any = None, before: list[Route] | None = None) -> list[Route]:
+    form = RouteMapper(None, plugins or InstalledPlugins(), PlainBox())  # type: ignore[arg-type]
+    return form.to_routes(ROUTES.validate_python(bodies), before or [])
 
 
 @pytest.mark.parametrize(
@@ -71,15 +71,15 @@ def saved(written: Any, plugins: Any = None, before: list[Route] | None = None) 
         ({"event_type": "message.**"}, "0.event_type", "write one as message.received, message.* or *"),
     ],
 )
-def test_a_value_of_another_type_is_refused_with_what_is_accepted(
+def test_a_value_of_the_wrong_type_is_refused_with_the_accepted_type(
     route: dict[str, Any], field: str, message: str
 ) -> None:
-    [told] = refused(route)
-    assert told["field"] == field
-    assert message in told["message"]
+    [error] = field_errors_of(route)
+    assert error["field"] == field
+    assert message in error["message"]
 
 
-def test_values_of_their_own_types_are_taken() -> None:
+def test_valid_values_are_saved() -> None:
     filters = {"mentions_bot": True, "probability": 1, "time_window": {"from": "08:00", "to": "09:00", "days": ["mon"]}}
     [route] = saved([{"handler_type": "drop", "enabled": False, "priority": -1, "filters": filters}])
     assert (route.enabled, route.priority, route.filters["probability"]) == (False, -1, 1)
@@ -120,22 +120,22 @@ def hook(**config: Any) -> dict[str, Any]:
         ({"retry_count": "3"}, "retry_count", "a valid integer, not a text"),
     ],
 )
-def test_a_webhook_that_could_never_be_called_is_refused(config: dict[str, Any], field: str, message: str) -> None:
-    [told] = refused(hook(**config))
-    assert told["field"] == f"0.handler_config.{field}"
-    assert message in told["message"]
-    assert "secret@" not in told["message"]
+def test_an_unusable_webhook_is_refused(config: dict[str, Any], field: str, message: str) -> None:
+    [error] = field_errors_of(hook(**config))
+    assert error["field"] == f"0.handler_config.{field}"
+    assert message in error["message"]
+    assert "secret@" not in error["message"]
 
 
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:8080/in", "https://[::1]:8443/", "https://bücher.example/", "http://my_hooks./x?a=b c"]
 )
-def test_an_address_that_can_be_reached_is_taken(url: str) -> None:
+def test_a_usable_webhook_address_is_saved(url: str) -> None:
     [route] = saved([hook(url=url, headers={"X-Key": "k"}, secret="whsec_c2VjcmV0", response_actions=["reply"])])
     assert route.handler_config["url"] == url
 
 
-def test_actions_that_can_be_allowed_are_those_that_an_answer_can_ask_for() -> None:
+def test_the_allowed_actions_are_those_that_a_response_can_request() -> None:
     assert get_args(ActionType) == tuple(ACTION_NAMES)
 
 
@@ -143,26 +143,26 @@ def to_plugins(*plugins: str, **fields: Any) -> dict[str, Any]:
     return {"handler_type": "plugin", "handler_config": {"plugins": list(plugins)}, **fields}
 
 
-def test_a_plugin_that_is_not_installed_is_said_so() -> None:
+def test_a_plugin_that_is_not_installed_is_refused() -> None:
     with pytest.raises(Problem) as problem:
-        saved([to_plugins("acme/here", "acme/gone")], Installed("acme/here"))
-    [told] = problem.value.details["fields"]
-    assert told["field"] == "0.handler_config.plugins.1"
-    assert told["message"] == "there is no plugin 'acme/gone'; GET /api/v1/plugins lists them"
+        saved([to_plugins("acme/here", "acme/gone")], InstalledPlugins("acme/here"))
+    [error] = problem.value.details["fields"]
+    assert error["field"] == "0.handler_config.plugins.1"
+    assert error["message"] == "there is no plugin 'acme/gone'; GET /api/v1/plugins lists them"
 
 
-def test_a_plugin_that_a_route_had_may_be_gone_since() -> None:
+def test_a_stored_route_keeps_a_plugin_that_is_no_longer_installed() -> None:
     [before] = [Route("*", "plugin", {"plugins": ["acme/gone"]}, route_id="r1")]
-    [kept] = saved([to_plugins("acme/gone", "acme/here", route_id="r1")], Installed("acme/here"), [before])
+    [kept] = saved([to_plugins("acme/gone", "acme/here", route_id="r1")], InstalledPlugins("acme/here"), [before])
     assert kept.handler_config == {"plugins": ["acme/gone", "acme/here"]}
 
 
-def test_plugins_are_taken_as_written_while_nobody_can_tell() -> None:
-    [route] = saved([to_plugins("acme/there")], Installed(away=True))
+def test_plugins_are_not_checked_while_the_runtime_is_disconnected() -> None:
+    [route] = saved([to_plugins("acme/there")], InstalledPlugins(disconnected=True))
     assert route.handler_config == {"plugins": ["acme/there"]}
 
 
-def test_a_header_that_is_masked_keeps_its_value() -> None:
+def test_a_masked_header_keeps_its_value() -> None:
     [before] = saved([hook(headers={"X-Key": "k"})])
     [route] = saved(
         [{**hook(headers={"X-Key": SECRET_MASK}), "route_id": "r1"}], before=[Route(**_named(before, "r1"))]
@@ -172,3 +172,25 @@ def test_a_header_that_is_masked_keeps_its_value() -> None:
 
 def _named(route: Route, route_id: str) -> dict[str, Any]:
     return {**{name: getattr(route, name) for name in Route.__slots__}, "route_id": route_id}
+
+
+def test_a_stored_route_of_an_unknown_handler_type_is_listed_without_its_configuration() -> None:
+    shown = to_response(Route("*", "pipeline", {"sealed_secret": "c2VhbGVk"}, route_id="r"))
+    assert (shown["route_id"], shown["handler_type"], shown["handler_config"]) == ("r", "pipeline", {})
+
+
+def test_the_answer_of_a_get_is_accepted_as_the_body_of_a_put() -> None:
+    stored = [Route("*", "drop", route_id="r")]
+    page = {"items": [dict(to_response(route)) for route in stored], "next_cursor": None}
+    assert saved(page, before=stored) == saved(page["items"], before=stored) == stored
+
+
+@pytest.mark.parametrize("body", [{"next_cursor": None}, {"items": [], "next_cursor": "c"}, {"items": [], "more": 1}])
+def test_a_body_that_is_no_whole_list_of_routes_is_refused(body: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="valid list"):
+        saved(body)
+
+
+def test_both_forms_of_the_list_are_in_the_schema() -> None:
+    forms = ROUTES.json_schema()["anyOf"]
+    assert [form.get("type", form.get("$ref")) for form in forms] == ["array", "#/$defs/RoutePage"]

@@ -1,4 +1,4 @@
-"""What a person reads who sent a wrong request: the field as they wrote it, and what would be accepted."""
+"""Tests the messages for invalid requests: they name the field and the accepted values."""
 
 from typing import Any, Literal
 
@@ -25,7 +25,7 @@ class Body(BaseModel):
     tools: Literal["*"] | list[str] = "*"
 
 
-def told(body: Any) -> list[tuple[str, str]]:
+def errors_of(body: Any) -> list[tuple[str, str]]:
     with pytest.raises(ValidationError) as refused:
         Body.model_validate(body)
     return [(each["field"], each["message"]) for each in field_errors(refused.value.errors(), body)]
@@ -43,24 +43,24 @@ def told(body: Any) -> list[tuple[str, str]]:
         ({"rules": {"a.*": {}}}, "rules.a.*.decision", "Field required"),
     ],
 )
-def test_a_field_is_told_with_what_it_should_be(body: dict[str, Any], field: str, message: str) -> None:
-    assert (field, message) in told(body)
+def test_an_invalid_field_is_reported_with_the_accepted_value(body: dict[str, Any], field: str, message: str) -> None:
+    assert (field, message) in errors_of(body)
 
 
-def test_a_value_that_may_have_one_of_several_shapes_is_one_field_as_it_was_written() -> None:
+def test_an_invalid_value_of_a_union_is_reported_as_one_field() -> None:
     body = {"tools": "all", "rules": {"message.*": "perhaps"}}
-    assert told(body) == [
+    assert errors_of(body) == [
         ("rules.message.*", "Input should be 'allow' or 'deny', or: Input should be an object, not a text"),
         ("tools", "Input should be '*', or: Input should be a valid list, not a text"),
     ]
 
 
-def test_no_value_is_repeated() -> None:
+def test_error_messages_do_not_repeat_values() -> None:
     body = {"name": "hunter2 is the password", "number": "hunter2", "rules": {"a": "hunter2"}, "tools": "hunter2"}
-    assert "hunter2" not in str(told(body))
+    assert "hunter2" not in str(errors_of(body))
 
 
-def test_text_that_is_not_json_is_told_with_where_it_ends() -> None:
+def test_invalid_json_is_reported_with_its_position() -> None:
     with pytest.raises(ValidationError) as refused:
         Body.model_validate_json(b'{"name": ')
     [entry] = field_errors(refused.value.errors())

@@ -30,10 +30,10 @@ async def run_background_services(host: Host) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _run_retention(host: Host, kept: RetentionSettings) -> AsyncIterator[Retention]:
+async def _run_retention(host: Host, retention_settings: RetentionSettings) -> AsyncIterator[Retention]:
     """Deletes expired records periodically while the context is open."""
     retention = Retention(host.journal, host.core.artifacts, host.clock, retention_periods(host.live_settings.values()))
-    work = asyncio.create_task(retention.serve(kept.first_seconds, kept.every_hours * 3600))
+    work = asyncio.create_task(retention.serve(retention_settings.first_seconds, retention_settings.every_hours * 3600))
     try:
         yield retention
     finally:

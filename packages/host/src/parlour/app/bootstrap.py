@@ -8,6 +8,7 @@ from parlour.core.actions.served_gate import WireGate
 from parlour.core.config.bots import PlatformCursors
 from parlour.core.config.live_settings import LiveSettings
 from parlour.core.journal import Insert, Journal, Select, Unit, where
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginError, PluginManifestReport
 from parlour.core.model.ports import Ids
 from parlour.core.model.providers import Providers
@@ -19,7 +20,7 @@ from parlour.core.observability.usage import UsageTotals
 from parlour.core.pagination import Cursors
 from parlour.core.plugin_hooks.components import ComponentRegistry
 from parlour.core.plugin_hooks.replies import PluginReplies
-from parlour.core.redaction import REDACTOR, RedactingSecretBox
+from parlour.core.redaction import RedactingSecretBox, Redactor
 from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour.core.store.artifact_service import ArtifactLimits
 from parlour.core.store.objects import ObjectStore
@@ -56,7 +57,7 @@ from .tools import open_tools
 
 
 @asynccontextmanager
-async def open_host(settings: HostSettings, additions: HostExtensions) -> AsyncIterator[Host]:
+async def open_host(settings: HostSettings, additions: HostExtensions, redactor: Redactor) -> AsyncIterator[Host]:
     """Opens a Host on its data directory. `Host.start` then starts plugins and bots and recovers unfinished work."""
     directory = DataDirectory(settings.data)
     clock, ids = SystemClock(), SystemIds()
@@ -66,27 +67,28 @@ async def open_host(settings: HostSettings, additions: HostExtensions) -> AsyncI
         key_file.check()
         additions.on_locked(settings)
         url = settings.database.url.get_secret_value()
-        opened_journal = await stack.enter_async_context(open_journal(url, directory.database, alone=True))
+        opened_journal = await stack.enter_async_context(open_journal(url, directory.database, exclusive=True))
         measurements, usage, board = Metrics(), UsageTotals(), LiveFeed(clock)
-        redacted = RedactedJournal(opened_journal, REDACTOR)
+        redacted = RedactedJournal(opened_journal, redactor)
         watching = stack.enter_context(_tracing_observers(settings.telemetry))
         journal = ObservedJournal(redacted, (measurements.on_commit, usage.on_commit, board.on_commit, *watching))
-        registries: list[RunnerRegistry] = []
-        components, listeners = ComponentRegistry(), ListenerCache(directory.plugin_listeners)
+        runners, components = RunnerRegistry(), ComponentRegistry()
+        listeners = ListenerCache(directory.plugin_listeners)
         side = await open_plugins(
             settings,
             directory,
             clock,
             VERSION,
-            partial(_on_plugin_discovered, registries, components, listeners),
-            partial(_on_plugin_removed, registries, components, listeners),
+            redactor,
+            partial(_on_plugin_discovered, runners, components, listeners),
+            partial(_on_plugin_removed, runners, components, listeners),
             Storage(journal, clock).delete_plugin_data,
         )
         if not settings.runtime.url:  # the plugins of a standalone runtime are known only when it is connected
             _restore_listeners(side.plugins, components, listeners)
-        secrets = RedactingSecretBox(key_file, REDACTOR)
+        secrets = RedactingSecretBox(key_file, redactor)
         tools = ToolRegistry(settings.tools.call_seconds)
-        catalogue = BuiltinAdapterCatalogue()
+        catalogue = BuiltinAdapterCatalogue(settings.platforms.external)
         bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)
         models = await stack.enter_async_context(open_models(settings.models, journal, secrets, clock))
         handovers = stack.enter_context(closing(SendLogFile(directory.send_log, journal, ids)))
@@ -95,6 +97,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions) -> AsyncI
                 journal=journal,
                 plugins=side.runtime,
                 components=components,
+                runners=runners,
                 cursors=Cursors(await _database_id(journal, ids)),
                 clock=clock,
                 ids=ids,
@@ -115,17 +118,26 @@ async def open_host(settings: HostSettings, additions: HostExtensions) -> AsyncI
                     settings.tools.allowed_addresses, settings.artifacts.link_bytes, settings.tools.fetch_seconds
                 ),
                 secrets=secrets,
+                redactor=redactor,
                 time_zone=settings.workspace.time_zone,
                 record_model_calls=settings.model_calls.record,
                 language=settings.workspace.language,
             )
         )
         core = build_core(ports)
-        registries.append(core.registry)
         side.runtime.serve(WireGate(core.gate))
-        cursors = PlatformCursors(ports.journal, clock)
-        doors = CoreAccess(core.gateway, cursors, core.artifacts, core.names, settings.http.public_address)
-        bots.serve(core.bots, PluginReplies(ports.journal), doors)
+        cursors = PlatformCursors(ports.journal, ports.ownership, clock)
+        doors = CoreAccess(
+            core.gateway,
+            cursors,
+            core.artifacts,
+            core.names,
+            core.held_replies,
+            core.directory,
+            clock,
+            settings.http.public_address,
+        )
+        bots.serve(core.bots, PluginReplies(ports.journal, core.reply_policy), doors)
         core.feed.start_after(await _last_feed_seq(ports.journal))
         await core.load()
         tuning = LiveSettings(ports.journal, defaults_from_config(settings))
@@ -141,6 +153,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions) -> AsyncI
             tools=await stack.enter_async_context(open_tools(settings, tools, core, ports, secrets)),
             models=models,
             secrets=secrets,
+            redactor=redactor,
             notice=side.notice,
             unavailable_reason=side.unavailable_reason,
             cursors=ports.cursors,
@@ -165,7 +178,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions) -> AsyncI
         yield host
 
 
-def _plugin_permissions(plugins: RefreshablePluginManager, plugin_id: str) -> PluginPermissions:
+def _plugin_permissions(plugins: RefreshablePluginManager, plugin_id: PluginId) -> PluginPermissions:
     """Returns the permissions of a plugin as they are stored now, so that a revoked one is refused immediately."""
     try:
         facts = plugins.get(plugin_id)
@@ -175,14 +188,14 @@ def _plugin_permissions(plugins: RefreshablePluginManager, plugin_id: str) -> Pl
 
 
 def _on_plugin_discovered(
-    registries: list[RunnerRegistry],
+    runners: RunnerRegistry,
     components: ComponentRegistry,
     listeners: ListenerCache,
-    plugin_id: str,
+    plugin_id: PluginId,
     version: str,
     offer: PluginManifestReport,
 ) -> None:
-    registries[0].replace_plugin(plugin_id, version, offer.runners)
+    runners.replace_plugin(plugin_id, version, offer.runners)
     components.replace_plugin(plugin_id, version, offer.components)
     listeners.store(plugin_id, components.listener_snapshot(plugin_id))
 
@@ -196,9 +209,9 @@ def _restore_listeners(
 
 
 def _on_plugin_removed(
-    registries: list[RunnerRegistry], components: ComponentRegistry, listeners: ListenerCache, plugin_id: str
+    runners: RunnerRegistry, components: ComponentRegistry, listeners: ListenerCache, plugin_id: PluginId
 ) -> None:
-    registries[0].remove_plugin(plugin_id)
+    runners.remove_plugin(plugin_id)
     components.remove_plugin(plugin_id)
     listeners.store(plugin_id, [])
 

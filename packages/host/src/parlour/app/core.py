@@ -13,14 +13,17 @@ from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
 from parlour.core.delivery.feed import Feed
+from parlour.core.delivery.held_replies import HeldReplies
 from parlour.core.delivery.outbox import Outbox
+from parlour.core.delivery.reply_policy import ReplyPolicy
 from parlour.core.handlers.handler import Handlers
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.ingest.scheduler import Scheduler
+from parlour.core.jobs.jobs import Jobs
 from parlour.core.models.days import Days
 from parlour.core.models.reservations import Reservations
+from parlour.core.platforms.directory import Directory
 from parlour.core.platforms.names import NameDirectory
-from parlour.core.plugin_hooks.retries import ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
 from parlour.core.remote.workers import RemoteWorkers
 from parlour.core.reruns.reruns import Reruns
@@ -38,13 +41,12 @@ from parlour.core.runs.slots import RunSlotPool
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.conversations import Conversations
 from parlour.core.texts.languages import Languages
-from parlour.core.webhooks.outbound import OutboundWebhooks
 from parlour_sdk.values import dataclass
 
-from .core_handlers import build_gate, build_gateway, build_lanes, build_routing
+from .core_handlers import build_approvals, build_gate, build_gateway, build_lanes, build_routing
 from .core_ports import CorePorts
 from .core_records import build_config, build_delivery, build_hooks, build_records
-from .core_runs import build_approvals, build_run_basics, build_runs
+from .core_runs import build_run_actions, build_run_basics, build_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,13 @@ class Core:
     handlers: Handlers
     router: Router
     subscriptions: ListenerSubscriptions
-    webhooks: OutboundWebhooks
-    listener_retries: ListenerRetries
+    jobs: Jobs
     registry: RunnerRegistry
     conversations: Conversations
     feed: Feed
     outbox: Outbox
+    reply_policy: ReplyPolicy
+    held_replies: HeldReplies
     outcomes: Outcomes
     sessions: RunSessions
     lanes: Lanes
@@ -77,6 +80,7 @@ class Core:
     model_calls: ModelCallLog
     conversation_eraser: ConversationEraser
     names: NameDirectory
+    directory: Directory
     schedules: ScheduleRepository
     budgets: BudgetRepository
     days: Days
@@ -106,9 +110,8 @@ class Core:
         await self.workers.recover()
         await self.reruns.recover()
         await self.conversation_eraser.recover()
-        await self.webhooks.recover()
-        await self.listener_retries.recover()
-        await self.approvals.recover(self.lanes.enqueue)
+        await self.jobs.recover()
+        await self.approvals.recover()
         await self.gateway.recover()
         self.lanes.open(await self.recovery.recover_all())
 
@@ -119,14 +122,13 @@ def build_core(ports: CorePorts) -> Core:
     hooks = build_hooks(ports, config, records)
     delivery = build_delivery(ports, config, hooks)
     basics = build_run_basics(ports, records)
-    approvals = build_approvals(ports, config, records, hooks, delivery, basics)
-    runs = build_runs(ports, config, records, hooks, delivery, basics, approvals.planner)
+    actions = build_run_actions(ports, config, records, delivery, basics)
+    runs = build_runs(ports, config, records, hooks, delivery, basics, actions.planner)
     routing = build_routing(ports, config, records, hooks, delivery, basics, runs)
     lanes = build_lanes(ports, config, records, delivery, basics, runs, routing)
-    gateway = build_gateway(
-        ports, config, records, hooks, delivery, basics, runs, routing.router, lanes, approvals.service
-    )
-    gate = build_gate(ports, config, records, delivery, basics, runs, lanes, approvals.requests)
+    approvals = build_approvals(ports, config, hooks, delivery, basics, actions.pending, lanes.lanes)
+    gateway = build_gateway(ports, config, records, hooks, delivery, basics, runs, routing.router, lanes, approvals)
+    gate = build_gate(ports, config, records, delivery, basics, runs, lanes, actions.requests)
     return Core(
         agents=config.agents,
         bots=config.bots,
@@ -140,20 +142,22 @@ def build_core(ports: CorePorts) -> Core:
         model_calls=records.model_calls,
         artifacts=records.artifacts,
         names=records.names,
+        directory=records.directory,
         days=records.days,
         reservations=records.reservations,
         subscriptions=hooks.subscriptions,
-        listener_retries=hooks.retries,
+        jobs=hooks.jobs,
         feed=delivery.feed,
         outbox=delivery.outbox,
+        reply_policy=delivery.reply_policy,
+        held_replies=delivery.held_replies,
         conversations=delivery.conversations,
         registry=basics.registry,
         sessions=basics.sessions,
         slots=basics.slots,
         loop_guard=basics.loop_guard,
         outcomes=basics.outcomes,
-        approvals=approvals.service,
-        webhooks=routing.webhooks,
+        approvals=approvals,
         handlers=routing.handlers,
         router=routing.router,
         lanes=lanes.lanes,
@@ -163,8 +167,14 @@ def build_core(ports: CorePorts) -> Core:
         reruns=lanes.reruns,
         gateway=gateway,
         gate=gate,
-        scheduler=Scheduler(config.schedules, gateway, ports.ids, ports.clock),
+        scheduler=Scheduler(config.schedules, ports.ownership, gateway, ports.ids, ports.clock),
         conversation_eraser=ConversationEraser(
-            ports.journal, lanes.control, records.names, records.model_calls, ports.ids, ports.clock
+            ports.journal,
+            lanes.control,
+            records.names,
+            records.directory,
+            records.model_calls,
+            ports.ids,
+            ports.clock,
         ),
     )

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+from parlour.core.access.denial_log import DenialLog
 from parlour.core.actions.catalog import CatalogActions
 from parlour.core.actions.conversations import ConversationActions
+from parlour.core.actions.effect_gate import with_effect_gate
 from parlour.core.actions.gate import Gate
 from parlour.core.actions.history import EventActions, HistoryActions
 from parlour.core.actions.host import HostInfoActions
@@ -12,8 +14,10 @@ from parlour.core.actions.runs import RunActions
 from parlour.core.actions.runtimes import RuntimeActions
 from parlour.core.actions.steering import SteeringActions
 from parlour.core.approvals.chat_commands import ApprovalCommands
+from parlour.core.approvals.decisions import DecisionRecords
 from parlour.core.approvals.requests import ActionRequestHandler
 from parlour.core.approvals.service import ApprovalService
+from parlour.core.approvals.tracker import PendingApprovals
 from parlour.core.handlers.agent import AgentHandler
 from parlour.core.handlers.dispatcher import EventDispatcher
 from parlour.core.handlers.drop import DropHandler
@@ -27,6 +31,7 @@ from parlour.core.ingest.command_log import CommandLog
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.ingest.observers import EventObservers
 from parlour.core.model.command import CommandParser
+from parlour.core.models import gated_models
 from parlour.core.models.budgeted_models import BudgetedModels
 from parlour.core.plugin_hooks.commands import CommandReplies, PluginCommands
 from parlour.core.remote.workers import RemoteWorkers
@@ -60,7 +65,6 @@ from .core_runs import RunBasics, RunParts
 class RoutingParts:
     """The handlers of events and the router that chooses them."""
 
-    webhooks: OutboundWebhooks
     handlers: Handlers
     router: Router
 
@@ -79,17 +83,18 @@ def build_routing(
     binder = AgentBinder(config.agents)
     client = WebhookClient(ports.hook_sender, ports.secrets)
     answers = WebhookResponses(delivery.service, WebhookActions(ports.bots, delivery.action_rows), journal)
-    webhooks = OutboundWebhooks(journal, client, answers, records.names, clock)
+    webhooks = OutboundWebhooks(journal, hooks.jobs, client, answers, records.names, clock)
+    hooks.jobs.register(webhooks)
     handlers = by_type(
         [
             AgentHandler(binder, basics.registry, basics.checks, records.names, runs.executor, completer, clock),
-            WebhookHandler(webhooks, config.bots, completer, ids, clock),
+            WebhookHandler(webhooks, config.bots, completer, ids),
             ListenerHandler(journal, hooks.subscriptions, hooks.listeners, hooks.retries, completer, clock),
             DropHandler(completer),
         ]
     )
     defaults = DefaultResolver(config.agents, config.default_agents, hooks.subscriptions.has_handlers)
-    return RoutingParts(webhooks, handlers, Router(config.routes, handlers, binder, defaults, clock))
+    return RoutingParts(handlers, Router(config.routes, handlers, binder, defaults, clock))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +142,24 @@ def build_lanes(
     return LaneParts(lanes, steering, recovery, control, creator, RemoteWorkers(journal, remote, clock), reruns)
 
 
+def build_approvals(
+    ports: CorePorts,
+    config: ConfigParts,
+    hooks: HookParts,
+    delivery: DeliveryParts,
+    basics: RunBasics,
+    pending: PendingApprovals,
+    lanes: Lanes,
+) -> ApprovalService:
+    """Builds the decisions about actions of runs."""
+    records = DecisionRecords(
+        ports.journal, basics.sessions, config.agents, delivery.action_rows, hooks.host_events, lanes
+    )
+    return ApprovalService(
+        ports.journal, delivery.service, delivery.outbox, records, pending, config.languages, ports.clock
+    )
+
+
 def build_gateway(
     ports: CorePorts,
     config: ConfigParts,
@@ -180,7 +203,9 @@ def build_gate(
 ) -> Gate:
     """Builds the gate with all actions that plugins may call."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
-    budgeted = BudgetedModels(ports.providers.models, config.budgets, records.reservations)
+    budgeted = BudgetedModels(
+        gated_models.with_effect_gate(ports.providers.models, ports.ownership), config.budgets, records.reservations
+    )
     providers = replace(ports.providers, models=budgeted)
     groups = [
         *resource_groups(providers, records.artifacts, records.model_calls, journal, ids, clock),
@@ -194,5 +219,6 @@ def build_gate(
         PlatformRequestActions(requests),
         HostInfoActions(VERSION),
     ]
-    handlers = build_handlers(groups, providers, journal, clock)
-    return Gate(handlers, basics.sessions, ports.plugin_grants, records.audit_log, journal, clock, ids)
+    handlers = with_effect_gate(build_handlers(groups, providers, journal, clock), ports.ownership)
+    denials = DenialLog(journal, clock, ids)
+    return Gate(handlers, basics.sessions, ports.plugin_grants, records.audit_log, denials, ports.redactor, clock)

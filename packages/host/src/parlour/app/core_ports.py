@@ -5,6 +5,7 @@ from dataclasses import field
 
 from parlour.core.actions.catalog import InstalledPlugins
 from parlour.core.actions.gate import PluginGrants
+from parlour.core.cluster.ownership import Ownership, SoleOwner
 from parlour.core.delivery.send_log import NullSendLog, SendLog
 from parlour.core.journal import Journal
 from parlour.core.model.ports import Clock, Ids, PluginCaller, Surface
@@ -12,6 +13,8 @@ from parlour.core.model.providers import Providers
 from parlour.core.pagination import Cursors
 from parlour.core.platforms.connections import NullBots, PlatformBots
 from parlour.core.plugin_hooks.components import ComponentRegistry
+from parlour.core.redaction import Redactor
+from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour.core.secrets import NullSecretBox, SecretBox
 from parlour.core.store.artifact_service import ArtifactLimits, LinkFetcher, NullLinkFetcher
 from parlour.core.store.objects import NullObjectStore, ObjectStore
@@ -29,7 +32,9 @@ class CorePorts:
     plugins: PluginCaller
     clock: Clock
     ids: Ids
+    ownership: Ownership = field(default_factory=SoleOwner)
     components: ComponentRegistry = field(default_factory=ComponentRegistry)
+    runners: RunnerRegistry = field(default_factory=RunnerRegistry)
     bots: PlatformBots = field(default_factory=NullBots)
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
     send_log: SendLog = field(default_factory=NullSendLog)
@@ -49,6 +54,7 @@ class CorePorts:
     listener_seconds: float = 30
     hook_sender: WebhookSender = field(default_factory=NullWebhookSender)
     secrets: SecretBox = field(default_factory=NullSecretBox)
+    redactor: Redactor = field(default_factory=Redactor)
     time_zone: str = "UTC"
     """Time zone of the workspace, in which its days begin and runs are given the time."""
     record_model_calls: bool = True

@@ -11,19 +11,23 @@ from parlour.core.config.webhooks import WebhookRepository
 from parlour.core.delivery.action_rows import ActionRowFactory
 from parlour.core.delivery.composer import MessageComposer
 from parlour.core.delivery.feed import Feed
+from parlour.core.delivery.held_replies import HeldReplies
 from parlour.core.delivery.notices import FailureNotices, NoticePolicy
 from parlour.core.delivery.outbox import Outbox
 from parlour.core.delivery.platform_surface import PlatformSurface
 from parlour.core.delivery.publisher import DeliveryPublisher
 from parlour.core.delivery.rate_limits import PlatformRateLimiter
+from parlour.core.delivery.reply_policy import ReplyPolicy
 from parlour.core.delivery.row_states import RowStates
 from parlour.core.delivery.sender import Sender
 from parlour.core.delivery.service import DeliveryService
 from parlour.core.delivery.streaming.stream_publisher import StreamPublisher
 from parlour.core.delivery.streaming.streams import Streams
 from parlour.core.delivery.typing_indicator import TypingIndicator
+from parlour.core.jobs.jobs import Jobs
 from parlour.core.models.days import Days
 from parlour.core.models.reservations import Reservations
+from parlour.core.platforms.directory import Directory
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.plugin_hooks.dispatcher import ListenerDispatcher
 from parlour.core.plugin_hooks.host_events import HostEvents, ResponseEvents
@@ -65,7 +69,7 @@ def build_config(ports: CorePorts) -> ConfigParts:
         bots=BotRepository(journal, clock, default_agents.evict_bot),
         routes=RouteRepository(journal, ports.ids),
         default_agents=default_agents,
-        schedules=ScheduleRepository(journal, clock),
+        schedules=ScheduleRepository(journal, ports.ownership, clock),
         inbound_webhooks=WebhookRepository(journal, clock),
         budgets=BudgetRepository(journal, clock),
         languages=Languages(ports.language),
@@ -82,6 +86,7 @@ class RecordParts:
     artifacts: ArtifactService
     attachments: EventAttachments
     names: NameDirectory
+    directory: Directory
     days: Days
     reservations: Reservations
 
@@ -93,11 +98,12 @@ def build_records(ports: CorePorts) -> RecordParts:
     days = Days(clock, ports.time_zone)
     return RecordParts(
         audit_log=AuditWriter(journal),
-        model_calls=ModelCallLog(journal, ids, clock, ports.record_model_calls),
+        model_calls=ModelCallLog(journal, ports.redactor, ids, clock, ports.record_model_calls),
         history=HistoryReader(journal, ports.cursors),
         artifacts=artifacts,
         attachments=EventAttachments(artifacts),
         names=NameDirectory(journal, ports.bots, clock),
+        directory=Directory(journal),
         days=days,
         reservations=Reservations(journal, days, ids, clock),
     )
@@ -109,6 +115,7 @@ class HookParts:
 
     subscriptions: ListenerSubscriptions
     listeners: ListenerDispatcher
+    jobs: Jobs
     retries: ListenerRetries
     host_events: HostEvents
     responses: ResponseEvents
@@ -119,11 +126,13 @@ def build_hooks(ports: CorePorts, config: ConfigParts, records: RecordParts) -> 
     """Builds the calls of plugin listeners and prompt hooks."""
     subscriptions = ListenerSubscriptions(ports.components, ports.plugin_grants)
     listeners = ListenerDispatcher(subscriptions, ports.plugins, config.bots, records.names, ports.listener_seconds)
-    retries = ListenerRetries(ports.journal, listeners, ports.clock)
+    jobs = Jobs(ports.journal, ports.ids, ports.clock)
+    retries = ListenerRetries(ports.journal, jobs, listeners, ports.clock)
+    jobs.register(retries)
     host_events = HostEvents(subscriptions, retries)
     responses = ResponseEvents(host_events, ports.clock)
     prompt_hooks = PluginPromptHooks(subscriptions, listeners, ports.clock)
-    return HookParts(subscriptions, listeners, retries, host_events, responses, prompt_hooks)
+    return HookParts(subscriptions, listeners, jobs, retries, host_events, responses, prompt_hooks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +145,8 @@ class DeliveryParts:
     notice_policy: NoticePolicy
     action_rows: ActionRowFactory
     conversations: Conversations
+    reply_policy: ReplyPolicy
+    held_replies: HeldReplies
 
 
 def build_delivery(ports: CorePorts, config: ConfigParts, hooks: HookParts) -> DeliveryParts:
@@ -145,8 +156,10 @@ def build_delivery(ports: CorePorts, config: ConfigParts, hooks: HookParts) -> D
     streams = Streams(journal, ports.bots, ids, clock, limits, config.languages)
     platforms = PlatformSurface(ports.bots, streams, limits, OutboxStore(journal), config.languages)
     failures = FailureNotices(journal, policy, config.languages, ids, clock)
-    states = RowStates(journal, hooks.responses, failures, ports.send_log, clock)
-    sender = Sender({"platform": platforms, **ports.surfaces}, states, ports.send_log, clock)
+    states = RowStates(journal, ports.ownership, hooks.responses, failures, ports.send_log, clock)
+    reply_policy = ReplyPolicy(journal, clock)
+    surfaces = {"platform": platforms, **ports.surfaces}
+    sender = Sender(surfaces, ports.ownership, states, reply_policy, ports.send_log, clock)
     outbox, typing = Outbox(journal, sender, clock), TypingIndicator(ports.bots)
     service = DeliveryService(
         MessageComposer(feed, outbox, ports.bots, limits, ids, clock),
@@ -155,4 +168,13 @@ def build_delivery(ports: CorePorts, config: ConfigParts, hooks: HookParts) -> D
         feed,
     )
     action_rows = ActionRowFactory(outbox, ports.bots, ids, clock)
-    return DeliveryParts(feed, outbox, service, policy, action_rows, Conversations(journal, feed.publish_replacement))
+    return DeliveryParts(
+        feed,
+        outbox,
+        service,
+        policy,
+        action_rows,
+        Conversations(journal, feed.publish_replacement),
+        reply_policy,
+        HeldReplies(journal, outbox, clock),
+    )

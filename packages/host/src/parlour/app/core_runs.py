@@ -1,10 +1,9 @@
 """Builds the parts of the core that decide about runs and execute them."""
 
 from parlour.core.approvals.action_parser import ActionParser
-from parlour.core.approvals.decisions import DecisionRecords
 from parlour.core.approvals.planner import ApprovalActionPlanner
 from parlour.core.approvals.requests import ActionRequestHandler
-from parlour.core.approvals.service import ApprovalService
+from parlour.core.approvals.tracker import PendingApprovals
 from parlour.core.remote.queue import RemoteRunQueue
 from parlour.core.runs.action_plan import ActionPlanner
 from parlour.core.runs.active_run import ActiveRuns, RecorderFactory
@@ -45,46 +44,37 @@ class RunBasics:
 
 def build_run_basics(ports: CorePorts, records: RecordParts) -> RunBasics:
     """Builds what decides whether a run may begin, and what it may use."""
-    registry = RunnerRegistry()
     loop_guard = LoopGuard(ports.runs_per_sender, ports.runs_per_group, ports.clock)
     return RunBasics(
-        registry=registry,
+        registry=ports.runners,
         sessions=RunSessions(records.audit_log.add),
         slots=RunSlotPool(ports.concurrent_runs, ports.runs_per_person),
         loop_guard=loop_guard,
         outcomes=Outcomes(),
-        checks=RunChecks(registry, ports.secrets, loop_guard),
+        checks=RunChecks(ports.runners, ports.secrets, loop_guard),
         grants=RunGrants(ports.journal, ports.providers),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalParts:
-    """Actions that runs request, and their approvals."""
+class ActionParts:
+    """The actions that runs request."""
 
-    service: ApprovalService
+    pending: PendingApprovals
     planner: ApprovalActionPlanner
     requests: ActionRequestHandler
 
 
-def build_approvals(
-    ports: CorePorts,
-    config: ConfigParts,
-    records: RecordParts,
-    hooks: HookParts,
-    delivery: DeliveryParts,
-    basics: RunBasics,
-) -> ApprovalParts:
-    """Builds the planning of actions and the decisions about them."""
-    journal, clock, languages = ports.journal, ports.clock, config.languages
-    rows, outbox = delivery.action_rows, delivery.outbox
-    decisions = DecisionRecords(journal, basics.sessions, config.agents, hooks.host_events)
-    service = ApprovalService(journal, delivery.service, outbox, rows, decisions, languages, clock)
+def build_run_actions(
+    ports: CorePorts, config: ConfigParts, records: RecordParts, delivery: DeliveryParts, basics: RunBasics
+) -> ActionParts:
+    """Builds the planning of actions. Decisions about them are built after runs, since they queue events."""
+    journal, clock, composer = ports.journal, ports.clock, delivery.service.composer
+    pending, rows = PendingApprovals(clock), delivery.action_rows
     parser = ActionParser(ports.bots, records.artifacts, KnownMessages(journal))
-    composer = delivery.service.composer
-    planner = ApprovalActionPlanner(parser, service, rows, composer, languages, ports.ids, clock)
-    requests = ActionRequestHandler(journal, planner, service, delivery.service, outbox, basics.slots, clock)
-    return ApprovalParts(service, planner, requests)
+    planner = ApprovalActionPlanner(parser, pending, rows, composer, config.languages, ports.ids, clock)
+    requests = ActionRequestHandler(journal, planner, pending, delivery.service, delivery.outbox, basics.slots, clock)
+    return ActionParts(pending, planner, requests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +107,12 @@ def build_runs(
     contexts = RunContextBuilder(
         journal, ports.providers, records.history, service.composer, hooks.prompt_hooks, records.days, VERSION
     )
-    starter = RunStarter(journal, basics.grants, contexts, ids, clock)
-    completer = RunCompleter(service, delivery.notice_policy, config.languages, ids, clock)
+    starter = RunStarter(journal, ports.ownership, basics.grants, contexts, ids, clock)
+    completer = RunCompleter(service, delivery.notice_policy, config.languages, ports.redactor, ids, clock)
     recorders = RecorderFactory(journal, records.artifacts, service, planner, completer, ids, clock)
     active = ActiveRuns(journal, recorders, sessions, publisher, outcomes)
     remote = RemoteRunQueue(journal, starter, contexts, active, sessions, ids, clock)
-    runner = PluginRunner(ports.plugins, clock)
+    runner = PluginRunner(ports.plugins, ports.ownership, clock)
     executor = RunExecutor(starter, runner, AttachmentPrefetcher(records.artifacts), active, sessions, remote)
     events = EventCompleter(journal, completer, publisher, outcomes, clock)
     return RunParts(contexts, starter, active, runner, remote, executor, completer, events)

@@ -9,11 +9,13 @@ from typing import Any
 
 from parlour.core.config.live_settings import LiveSettings
 from parlour.core.journal import Journal
+from parlour.core.model.ids import PluginId
 from parlour.core.model.ports import Ids
 from parlour.core.observability.live_feed import LiveFeed
 from parlour.core.observability.metrics import Metrics
 from parlour.core.observability.statistics import Statistics
 from parlour.core.pagination import Cursors
+from parlour.core.redaction import Redactor
 from parlour.core.runs.recovery import INTERRUPTED
 from parlour.core.secrets import SecretBox
 from parlour.core.system import SystemClock
@@ -68,6 +70,7 @@ class Host:
     tools: ToolSubsystem
     models: ModelSubsystem
     secrets: SecretBox
+    redactor: Redactor
     notice: str
     """Message for the operator at the start; empty if there is none."""
     unavailable_reason: Callable[[], str]
@@ -95,10 +98,10 @@ class Host:
         """
         plugins = asyncio.create_task(self._start_plugins())
         try:
-            done, late = await asyncio.wait({plugins}, timeout=self._plugin_start_timeout())
-            for task in done:
+            finished, unfinished = await asyncio.wait({plugins}, timeout=self._plugin_start_timeout())
+            for task in finished:
                 task.result()
-            with self.core.registry.mark_starting(self._not_ready_plugins() if late else ()):
+            with self.core.registry.mark_starting(self._not_ready_plugins() if unfinished else ()):
                 await self.core.recover()
                 await self.bots.start()
                 await self.tools.mcp_servers.start()
@@ -120,7 +123,7 @@ class Host:
         """
         return None if self.settings.runtime.url else self.settings.plugins.start_seconds / PLUGIN_START_DIVISOR
 
-    def _not_ready_plugins(self) -> list[str]:
+    def _not_ready_plugins(self) -> list[PluginId]:
         return [name for name, plugin in self.runtime.supervisors().items() if not plugin.is_ready]
 
     def _seeder(self) -> Seeder:
@@ -147,12 +150,12 @@ class Host:
         core = self.core
         core.gateway.stop_accepting()
         core.lanes.close()
-        here = [session for session in core.sessions.all() if not session.remote]
-        ends = [asyncio.ensure_future(session.ended.wait()) for session in here]
+        local_sessions = [session for session in core.sessions.all() if not session.remote]
+        ends = [asyncio.ensure_future(session.ended.wait()) for session in local_sessions]
         if ends:
             await asyncio.wait(ends, timeout=DRAIN_SECONDS)
-        for end in ends:
-            end.cancel()
+        for ending in ends:
+            ending.cancel()
         for session in core.sessions.all():
             if not session.remote:
                 session.stop(INTERRUPTED)
@@ -161,8 +164,7 @@ class Host:
         await core.approvals.close()
         await core.gateway.aclose()
         await core.outbox.close()
-        await core.webhooks.close()
-        await core.listener_retries.close()
+        await core.jobs.close()
         await core.names.close()
         await self.bots.close()
 

@@ -11,11 +11,11 @@ OWN_PATHS = frozenset(("api", "assets", "hooks", "healthz", "readyz", "metrics")
 _PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 
 
-def validate_public_url(written: str) -> str:
+def validate_public_url(value: str) -> str:
     """Returns the address without a trailing slash; raises PydanticCustomError with what is accepted."""
-    if not written:
+    if not value:
         return ""
-    parts = _split(written)
+    parts = _split(value)
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         raise PydanticCustomError("public_url", "must look like https://chat.example.org or https://example.org/chat")
     if parts.username or parts.password or parts.query or parts.fragment:
@@ -23,39 +23,41 @@ def validate_public_url(written: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{validate_base_path(parts.path)}"
 
 
-def validate_base_path(written: str) -> str:
+def validate_base_path(value: str) -> str:
     """Returns `/prefix` without a trailing slash, or an empty string if there is no prefix."""
-    path = written.rstrip("/")
+    path = value.rstrip("/")
     if not path:
         return ""
     segments = path.split("/")[1:]
     if not _PREFIX.fullmatch(path) or {".", ".."} & set(segments):
         raise PydanticCustomError("base_path", "must look like /chat: segments of letters, digits and . _ ~ -")
     if segments[0] in OWN_PATHS:
-        told = {"segment": segments[0]}
-        raise PydanticCustomError("base_path", "can't begin with /{segment}, which is a path of the Host itself", told)
+        context = {"segment": segments[0]}
+        raise PydanticCustomError(
+            "base_path", "can't begin with /{segment}, which is a path of the Host itself", context
+        )
     return path
 
 
-def validate_proxies(written: list[str]) -> list[str]:
+def validate_proxies(value: list[str]) -> list[str]:
     """Accepts addresses and networks of proxies."""
-    for each in written:
+    for each in value:
         try:
             ip_network(each, strict=False)
         except ValueError as error:
-            words = "must hold addresses or networks such as 127.0.0.1 or 10.0.0.0/8, not names"
-            raise PydanticCustomError("trusted_proxies", words) from error
-    return written
+            message = "must hold addresses or networks such as 127.0.0.1 or 10.0.0.0/8, not names"
+            raise PydanticCustomError("trusted_proxies", message) from error
+    return value
 
 
-def validate_collector_url(written: str) -> str:
+def validate_collector_url(value: str) -> str:
     """Accepts the address of an OpenTelemetry collector."""
-    if not written:
+    if not value:
         return ""
-    parts = _split(written)
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname or " " in written:
+    parts = _split(value)
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname or " " in value:
         raise PydanticCustomError("telemetry_endpoint", "must look like http://127.0.0.1:4318")
-    return written
+    return value
 
 
 def host_name(url: str) -> str:

@@ -8,30 +8,31 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from parlour.core.log_context import add_run_id
-from parlour.core.redaction import REDACTOR
+from parlour.core.redaction import Redactor
 
-from .settings import LogSettings
+from .settings import HostSettings, LogSettings, secret_values
 
 TEXT_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
-def escape_unprintable(words: str) -> str:
+def escape_unprintable(text: str) -> str:
     """Escapes unprintable characters of foreign text, which could otherwise control the terminal that shows it."""
-    if words.isprintable():
-        return words
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in words)
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 class TextLogFormatter(logging.Formatter):
     """Formats records as text, one line each, without secrets."""
 
-    def __init__(self) -> None:
+    def __init__(self, redactor: Redactor) -> None:
         super().__init__(TEXT_FORMAT)
+        self._redactor = redactor
 
     def format(self, record: logging.LogRecord) -> str:
         run_id = getattr(record, "run_id", "")
         line = super().format(record)
-        return REDACTOR.redact(f"{line} [run {run_id}]" if run_id else line)
+        return self._redactor.redact(f"{line} [run {run_id}]" if run_id else line)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         """Formats the message as one line, so that foreign text in it can't look like a log line of its own."""
@@ -41,6 +42,10 @@ class TextLogFormatter(logging.Formatter):
 
 class JsonLogFormatter(logging.Formatter):
     """Formats records as JSON, one object per line. `trace_id` of a run is the id of its trace."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -54,7 +59,7 @@ class JsonLogFormatter(logging.Formatter):
             line |= {"run_id": run_id, "trace_id": run_id.replace("-", "")}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return REDACTOR.redact_json(json.dumps(line, ensure_ascii=False))
+        return self._redactor.redact_json(json.dumps(line, ensure_ascii=False))
 
 
 class DailyFileHandler(RotatingFileHandler):
@@ -80,13 +85,21 @@ class DailyFileHandler(RotatingFileHandler):
         """Ignores the error: the line was written to standard error too."""
 
 
-def configure_logging(settings: LogSettings, folder: Path | None) -> None:
+def build_redactor(settings: HostSettings) -> Redactor:
+    """Builds the redactor of a process, which knows the secrets of the settings."""
+    redactor = Redactor()
+    for secret in secret_values(settings):
+        redactor.add_secret(secret)
+    return redactor
+
+
+def configure_logging(settings: LogSettings, folder: Path | None, redactor: Redactor) -> None:
     """Installs the log handlers. Without a folder, the log goes only to standard error."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if folder is not None:
         handlers.append(DailyFileHandler(folder / "host.log", settings.files, settings.file_bytes))
     for handler in handlers:
-        handler.setFormatter(JsonLogFormatter() if settings.format == "json" else TextLogFormatter())
+        handler.setFormatter(JsonLogFormatter(redactor) if settings.format == "json" else TextLogFormatter(redactor))
         handler.addFilter(add_run_id)
     logging.basicConfig(level=settings.level.upper(), handlers=handlers, force=True)
 

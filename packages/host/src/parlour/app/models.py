@@ -29,9 +29,9 @@ class ModelSubsystem:
 async def open_models(
     settings: ModelSettings, journal: Journal, secrets: SecretBox, clock: Clock
 ) -> AsyncIterator[ModelSubsystem]:
-    book, catalogue = ModelRepository(journal, clock), ShippedCatalogue()
-    await book.load()
-    patience = ModelTimeouts(
+    repository, catalogue = ModelRepository(journal, clock), ShippedCatalogue()
+    await repository.load()
+    timeouts = ModelTimeouts(
         connect=settings.connect_seconds,
         first_token=settings.first_token_seconds,
         stall=settings.stall_seconds,
@@ -40,8 +40,8 @@ async def open_models(
         longest_wait=settings.longest_wait_seconds,
         answer_bytes=settings.answer_bytes,
     )
-    models = ConfiguredModels(book, catalogue, secrets, patience)
+    models = ConfiguredModels(repository, catalogue, secrets, timeouts)
     try:
-        yield ModelSubsystem(book, catalogue, models)
+        yield ModelSubsystem(repository, catalogue, models)
     finally:
         await models.close()

@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import Protocol
 
 from parlour.core.backoff import Backoff
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import DeletePluginData, PluginManager, PluginManifestReport
 from parlour.core.model.ports import Clock, PluginCaller
-from parlour.core.redaction import REDACTOR
+from parlour.core.redaction import Redactor
+from parlour.isolation.reaper import ReaperProcess
 from parlour.plugin_runtime.manager import LocalPluginManager
 from parlour.plugin_runtime.process.launcher import Launcher
 from parlour.plugin_runtime.process.log_buffer import LogBuffer
 from parlour.plugin_runtime.process.log_file import LogFile
-from parlour.plugin_runtime.process.reaper import ReaperProcess
 from parlour.plugin_runtime.process.sandbox import SandboxState, choose_launcher
 from parlour.plugin_runtime.reconciler import PluginReconciler
 from parlour.plugin_runtime.start_preparation import StartPreparer
@@ -31,7 +32,7 @@ from .settings import HostSettings, PluginSettings, RuntimeSettings
 
 logger = logging.getLogger(__name__)
 
-OnPluginDiscovered = Callable[[str, str, PluginManifestReport], None]
+OnPluginDiscovered = Callable[[PluginId, str, PluginManifestReport], None]
 """Called with a plugin, its version and its manifest when it is discovered."""
 
 
@@ -48,9 +49,11 @@ class SupervisedPlugin(Protocol):
 class PluginRuntime(PluginCaller, Protocol):
     """A plugin runtime, embedded or standalone."""
 
-    def serve(self, actions: PluginCallHandler) -> None: ...
+    def serve(self, actions: PluginCallHandler) -> None:
+        """Sets the actions of the core, which is built on this runtime and calls it too."""
+        ...
 
-    def supervisors(self) -> Mapping[str, SupervisedPlugin]: ...
+    def supervisors(self) -> Mapping[PluginId, SupervisedPlugin]: ...
 
     async def close(self) -> None: ...
 
@@ -93,19 +96,20 @@ async def open_plugins(
     directory: DataDirectory,
     clock: Clock,
     version: str,
+    redactor: Redactor,
     discovered: OnPluginDiscovered,
-    removed: Callable[[str], None],
+    removed: Callable[[PluginId], None],
     forget: DeletePluginData,
 ) -> PluginSubsystem:
     """Opens the standalone plugin runtime that the settings name, otherwise an embedded one."""
     if settings.runtime.url:
-        return _open_remote_plugins(settings, directory, clock, version, discovered, removed, forget)
+        return _open_remote_plugins(settings, directory, clock, version, redactor, discovered, removed, forget)
 
     def found(plugin: InstalledVersion, offer: PluginManifestReport) -> None:
         discovered(plugin.plugin_id, plugin.version, offer)
 
     status = PluginStatusFile(directory.plugin_status)
-    local = await open_local_plugins(settings, directory, clock, version, found, removed, forget, status)
+    local = await open_local_plugins(settings, directory, clock, version, redactor, found, removed, forget, status)
     return PluginSubsystem(local.runtime, local.manager, local.notice)
 
 
@@ -114,8 +118,9 @@ async def open_local_plugins(
     directory: DataDirectory,
     clock: Clock,
     version: str,
+    redactor: Redactor,
     discovered: Callable[[InstalledVersion, PluginManifestReport], None],
-    removed: Callable[[str], None],
+    removed: Callable[[PluginId], None],
     forget: DeletePluginData,
     status: PluginStatusFile,
 ) -> LocalPlugins:
@@ -130,7 +135,7 @@ async def open_local_plugins(
         discovered,
         removed,
         status,
-        _logs(settings.plugins, directory),
+        _logs(settings.plugins, directory, redactor),
         ReaperProcess(),
         plugin_policy(settings.plugins),
     )
@@ -148,8 +153,9 @@ def _open_remote_plugins(
     directory: DataDirectory,
     clock: Clock,
     version: str,
+    redactor: Redactor,
     discovered: OnPluginDiscovered,
-    removed: Callable[[str], None],
+    removed: Callable[[PluginId], None],
     forget: DeletePluginData,
 ) -> PluginSubsystem:
     # Imported only here: a Host with an embedded runtime does not need the WebSocket client.
@@ -161,7 +167,7 @@ def _open_remote_plugins(
 
     there, kept = settings.runtime, plugin_policy(settings.plugins)
     rules = ChannelRules(
-        address=RuntimeAddress(there.url, _token(there), there.silence_seconds),
+        address=RuntimeAddress(there.url, _token(there, redactor), there.silence_seconds),
         limits=replace(kept.wire, frame_bytes=kept.wire.frame_bytes + FRAME_GROWTH_BYTES),
         start_seconds=kept.start_seconds,
         retries=lambda: Backoff(there.first_retry_seconds, there.longest_retry_seconds),
@@ -171,11 +177,11 @@ def _open_remote_plugins(
     return PluginSubsystem(runtime, keeper, "", runtime.unavailable_reason)
 
 
-def _token(there: RuntimeSettings) -> Callable[[], str]:
+def _token(there: RuntimeSettings, redactor: Redactor) -> Callable[[], str]:
     from parlour.plugin_runtime.remote.address import read_token
 
     file = there.token_file
-    return there.token.get_secret_value if file is None else lambda: read_token(file, REDACTOR)
+    return there.token.get_secret_value if file is None else lambda: read_token(file, redactor)
 
 
 async def _sandbox(plugins: PluginSettings, directory: DataDirectory) -> tuple[Launcher, SandboxState]:
@@ -185,10 +191,10 @@ async def _sandbox(plugins: PluginSettings, directory: DataDirectory) -> tuple[L
     return launcher, state
 
 
-def _logs(plugins: PluginSettings, directory: DataDirectory) -> Callable[[str], LogBuffer]:
+def _logs(plugins: PluginSettings, directory: DataDirectory, redactor: Redactor) -> Callable[[PluginId], LogBuffer]:
     folder = directory.logs / "plugins"
     return lambda plugin_id: LogBuffer(
-        REDACTOR, LogFile(folder / f"{plugin_id}.log", plugins.log_files, plugins.log_bytes)
+        redactor, LogFile(folder / f"{plugin_id}.log", plugins.log_files, plugins.log_bytes)
     )
 
 

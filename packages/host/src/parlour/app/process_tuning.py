@@ -59,9 +59,9 @@ def loading_in_background() -> Iterator[Callable[[], None]]:
     gc.freeze()
 
 
-def connections_within_file_limit(wanted: int) -> int:
-    """Returns `wanted`, or less if the limit of open files is lower."""
+def connections_within_file_limit(configured: int) -> int:
+    """Returns `configured`, or less if the limit of open files is lower."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY:
-        return wanted
-    return max(1, min(wanted, files - max(MIN_RESERVED_FILES, files // 4)))
+        return configured
+    return max(1, min(configured, files - max(MIN_RESERVED_FILES, files // 4)))

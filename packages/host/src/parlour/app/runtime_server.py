@@ -9,12 +9,14 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.ports import PluginUnavailable
+from parlour.core.redaction import Redactor
 from parlour.core.system import SystemClock
 from parlour.plugin_runtime.standalone.relay import HostCallRelay
 from parlour.plugin_runtime.standalone.service import RuntimeService, UploadRules
 from parlour.plugin_runtime.standalone.sessions import HostSessions
-from parlour.plugin_runtime.standalone.status_broadcast import BroadcastStatusFile, StatusBroadcast
+from parlour.plugin_runtime.standalone.status_broadcast import BroadcastStatusFile, StatusBroadcast, StatusChanges
 from parlour.plugin_runtime.standalone.tokens import Tokens
 from parlour.plugin_runtime.supervision.local_runtime import EmbeddedRuntime
 from parlour_sdk.wire.websocket import serve_admitted
@@ -38,14 +40,14 @@ class CannotListen(Exception):
     code = "port_taken"
 
 
-async def serve(settings: HostSettings, version: str, announce: Callable[[str, str], None]) -> None:
+async def serve(settings: HostSettings, version: str, announce: Callable[[str, str], None], redactor: Redactor) -> None:
     """Serves the plugin runtime. `announce` is called with its address and a notice when it listens."""
     # `plugin install` may send SIGHUP before there is a handler for it: the start reads the folder anyway.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     directory = DataDirectory(settings.data)
     tokens = Tokens(directory.runtime_tokens)
     with directory.lock():
-        async with _open_runtime(settings, directory, version) as (side, board):
+        async with _open_runtime(settings, directory, version, redactor) as (side, board):
             sessions = HostSessions(lambda: _restart_failed_plugins(side.runtime, tasks))
             tasks = _Tasks()
             side.runtime.serve(HostCallRelay(sessions))
@@ -62,22 +64,28 @@ async def serve(settings: HostSettings, version: str, announce: Callable[[str, s
 
 @contextlib.asynccontextmanager
 async def _open_runtime(
-    settings: HostSettings, directory: DataDirectory, version: str
+    settings: HostSettings, directory: DataDirectory, version: str, redactor: Redactor
 ) -> AsyncIterator[tuple[LocalPlugins, StatusBroadcast]]:
-    sides: list[LocalPlugins] = []
-    board = StatusBroadcast(lambda: sides[0].manager.all(), lambda: sides[0].runtime.supervisors())
-    status = BroadcastStatusFile(directory.plugin_status, board)
+    changes = StatusChanges()
+    status = BroadcastStatusFile(directory.plugin_status, changes)
     side = await open_local_plugins(
-        settings, directory, SystemClock(), version, board.on_discovered, board.on_removed, _delete_no_storage, status
+        settings,
+        directory,
+        SystemClock(),
+        version,
+        redactor,
+        changes.on_discovered,
+        changes.on_removed,
+        _delete_no_storage,
+        status,
     )
-    sides.append(side)
     try:
-        yield side, board
+        yield side, StatusBroadcast(changes, side.manager.all, side.runtime.supervisors)
     finally:
         await side.runtime.close()
 
 
-async def _delete_no_storage(plugin_id: str) -> None:
+async def _delete_no_storage(plugin_id: PluginId) -> None:
     """Does nothing: plugin storage is in the database of the Host, which deletes it when it requests a removal."""
 
 
@@ -166,7 +174,7 @@ def _restart_failed_plugins(runtime: EmbeddedRuntime, tasks: _Tasks) -> None:
             tasks.add(_restart_plugin(runtime, plugin_id))
 
 
-async def _restart_plugin(runtime: EmbeddedRuntime, plugin_id: str) -> None:
+async def _restart_plugin(runtime: EmbeddedRuntime, plugin_id: PluginId) -> None:
     with contextlib.suppress(PluginUnavailable):  # it stays failed, with its reason
         await runtime.restart(plugin_id)
 

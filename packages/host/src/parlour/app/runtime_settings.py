@@ -32,10 +32,10 @@ def declared_sections() -> tuple[DeclaredSection, ...]:
 
 
 def section_class(name: str) -> type[ConfigSection]:
-    found = HostSettings.model_fields[name].annotation
-    assert isinstance(found, type)
-    assert issubclass(found, ConfigSection)
-    return found
+    annotation = HostSettings.model_fields[name].annotation
+    assert isinstance(annotation, type)
+    assert issubclass(annotation, ConfigSection)
+    return annotation
 
 
 def with_declared_settings(section: DeclaredSection, fields: type[ConfigSection]) -> DeclaredSection:
@@ -85,4 +85,5 @@ def retention_periods(values: SettingValues) -> RetentionPeriods:
         values["retention.artifacts_days"],
         values["retention.audit_days"],
         values["retention.model_calls_days"],
+        values["retention.directory_days"],
     )

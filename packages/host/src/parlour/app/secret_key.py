@@ -32,8 +32,8 @@ class FileSecretBox:
         except OSError as error:
             raise _unusable(f"The key file '{self._path}' can't be read ({error.strerror})") from error
         if size != KEY_BYTES:
-            what = "is empty" if not size else f"has {size} bytes, not {KEY_BYTES}"
-            raise _unusable(f"The key file '{self._path}' {what}")
+            problem = "is empty" if not size else f"has {size} bytes, not {KEY_BYTES}"
+            raise _unusable(f"The key file '{self._path}' {problem}")
 
     def seal(self, secret: str) -> str:
         return b64encode(self._box.encrypt(secret.encode())).decode()
@@ -56,22 +56,22 @@ class FileSecretBox:
         try:
             return self._path.read_bytes()
         except FileNotFoundError:
-            return self._made()
+            return self._create_key()
 
-    def _made(self) -> bytes:
+    def _create_key(self) -> bytes:
         """Creates the key file atomically. If two processes create it at the same time, the first one wins."""
-        whole = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        descriptor = os.open(whole, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(os.urandom(KEY_BYTES))
             file.flush()
             os.fsync(file.fileno())
         try:
-            os.link(whole, self._path)
+            os.link(temporary, self._path)
         except FileExistsError:
             pass
         finally:
-            whole.unlink()
+            temporary.unlink()
         return self._path.read_bytes()
 
 

@@ -8,6 +8,7 @@ from parlour.core.config.default_model import DEFAULT_AGENT_META_KEY, DEMO_ID, m
 from parlour.core.config.models import ModelRepository
 from parlour.core.journal import GuardFailed, Insert, Journal, Select, where
 from parlour.core.model.agent import Agent
+from parlour.core.model.ids import AgentId, ModelId, PluginId, ProviderId, RunnerId
 from parlour.core.model.model_config import Model, Prices, Provider
 from parlour.core.model.plugin_manager import PluginError, PluginManager
 from parlour.core.model.ports import Ids
@@ -15,8 +16,10 @@ from parlour.core.store.tables import EVENTS, META
 
 logger = logging.getLogger(__name__)
 
-PLUGIN_ID = "parlour/local-agent"
-RUNNER_ID = f"plugin:{PLUGIN_ID}/default"
+PLUGIN_ID = PluginId("parlour/local-agent")
+RUNNER_ID = RunnerId(f"plugin:{PLUGIN_ID}/default")
+DEMO_PROVIDER = ProviderId(DEMO_ID)
+DEMO_MODEL = ModelId(DEMO_ID)
 BUNDLED_PLUGIN_PATHS = (
     Path(__file__).parents[1] / "bundled" / "local-agent",
     Path(__file__).parents[5] / "plugins" / "local-agent",
@@ -51,26 +54,30 @@ class Seeder:
         """
         if await self._has_data():
             return
-        if self._models.provider(DEMO_ID) is None:
-            await self._models.put_provider(Provider(DEMO_ID, "Demo", "demo"))
-        if self._models.model(DEMO_ID) is None:
+        if self._models.provider(DEMO_PROVIDER) is None:
+            await self._models.put_provider(Provider(DEMO_PROVIDER, "Demo", "demo"))
+        if self._models.model(DEMO_MODEL) is None:
             costs_nothing = Prices()
             await self._models.put_model(
-                Model(DEMO_ID, DEMO_ID, "demo", context_window=8192, max_output_tokens=1024, prices=costs_nothing)
+                Model(
+                    DEMO_MODEL, DEMO_PROVIDER, "demo", context_window=8192, max_output_tokens=1024, prices=costs_nothing
+                )
             )
         if self._bundled and await self._ensure_runner():
             await self._add_agent()
 
     async def _has_data(self) -> bool:
-        known = await self._journal.read(Select(META, where(name=DEFAULT_AGENT_META_KEY), limit=1))
+        rows = await self._journal.read(Select(META, where(name=DEFAULT_AGENT_META_KEY), limit=1))
         events = await self._journal.read(Select(EVENTS, (), ("seq",), limit=1))
-        return bool(known or events or self._agents.all())
+        return bool(rows or events or self._agents.all())
 
     async def _ensure_runner(self) -> bool:
         try:
-            found = self._plugins.get(PLUGIN_ID)
-            if found is None or not found.installed_at:  # the second case: its installation failed at an earlier start
-                source = next(place for place in BUNDLED_PLUGIN_PATHS if place.is_dir())
+            installed = self._plugins.get(PLUGIN_ID)
+            if (
+                installed is None or not installed.installed_at
+            ):  # the second case: its installation failed at an earlier start
+                source = next(path for path in BUNDLED_PLUGIN_PATHS if path.is_dir())
                 await self._plugins.install(str(source), "local-agent", None, None)
         except StopIteration:
             return False
@@ -81,14 +88,14 @@ class Seeder:
 
     async def _add_agent(self) -> None:
         agent = Agent(
-            self._ids.new(),
+            AgentId(self._ids.new()),
             "Assistant",
             RUNNER_ID,
             description="Comes with Parlour. It takes the first model that you add.",
-            runner_config={"model": model_selector(DEMO_ID)},
+            runner_config={"model": model_selector(DEMO_MODEL)},
         )
-        named = Insert(META, {"name": DEFAULT_AGENT_META_KEY, "value": agent.agent_id})
+        meta_row = Insert(META, {"name": DEFAULT_AGENT_META_KEY, "value": agent.agent_id})
         try:
-            await self._agents.add(agent, named)
+            await self._agents.add(agent, meta_row)
         except GuardFailed:
             return  # another Host on this database created it first

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from parlour.core.access.users import UserAccounts
 from parlour.core.addresses import authority
+from parlour.core.redaction import Redactor
 
 from .bootstrap import open_host
 from .host import Host, HostExtensions
@@ -26,7 +27,9 @@ class PortInUse(Exception):
     code = "port_taken"
 
 
-async def serve(settings: HostSettings, announce: Callable[[str, str], None], additions: HostExtensions) -> None:
+async def serve(
+    settings: HostSettings, announce: Callable[[str, str], None], additions: HostExtensions, redactor: Redactor
+) -> None:
     """Serves the Host. It listens first, so that a port in use is noticed before anything is changed.
 
     `announce` is called with the Host's address and a notice when it is being served.
@@ -35,7 +38,7 @@ async def serve(settings: HostSettings, announce: Callable[[str, str], None], ad
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     listener = _listen(settings)
     with contextlib.closing(listener):
-        async with open_host(settings, additions) as host:
+        async with open_host(settings, additions, redactor) as host:
             stopping = asyncio.Event()
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
@@ -91,8 +94,8 @@ def _on_start_finished(task: "asyncio.Task[None]", stopping: asyncio.Event) -> N
 
 def _reload_plugins_on_sighup(host: Host) -> "asyncio.Task[None]":
     """Rereads the installed plugins on SIGHUP, which `plugin install` sends so that a new plugin starts immediately."""
-    wanted = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, wanted.set)
+    reload_requested = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload_requested.set)
 
     async def refresh() -> None:
         try:
@@ -103,8 +106,8 @@ def _reload_plugins_on_sighup(host: Host) -> "asyncio.Task[None]":
     async def listen() -> None:
         async with asyncio.TaskGroup() as refreshes:  # concurrently: a plugin that is slow to start delays no other
             while True:
-                await wanted.wait()
-                wanted.clear()
+                await reload_requested.wait()
+                reload_requested.clear()
                 refreshes.create_task(refresh())
 
     return asyncio.create_task(listen())

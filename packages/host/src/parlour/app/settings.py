@@ -171,6 +171,10 @@ class RetentionSettings(ConfigSection):
         float, RuntimeSetting(NewDays, "Prompts, parameters and answers of models.", "days")
     ] = Field(default=7, ge=0)
     """Prompts, parameters and answers of model calls."""
+    directory_days: Annotated[
+        float, RuntimeSetting(NewDays, "People, groups and messages that platforms' events named.", "days")
+    ] = Field(default=90, ge=0)
+    """People, groups, members and message ids of the directory."""
     first_seconds: float = Field(default=60, ge=0)
     every_hours: float = Field(default=24, gt=0)
 
@@ -216,9 +220,9 @@ class PluginSettings(ConfigSection):
     @field_validator("index_hosts")
     @classmethod
     def _require_hosts(cls, listed: list[str]) -> list[str]:
-        for written in listed:
-            host, _, port = written.partition(":")
-            if not HOST_NAME.fullmatch(host) or (":" in written and not (port.isascii() and port.isdigit())):
+        for entry in listed:
+            host, _, port = entry.partition(":")
+            if not HOST_NAME.fullmatch(host) or (":" in entry and not (port.isascii() and port.isdigit())):
                 raise PydanticCustomError("index_hosts", "must hold hosts such as files.example.org or 10.0.0.5:8080")
         return listed
 
@@ -255,18 +259,25 @@ class ToolSettings(ConfigSection):
     @field_validator("allowed_addresses")
     @classmethod
     def _require_networks(cls, listed: list[str]) -> list[str]:
-        for each in (written for written in listed if not HOST_NAME.fullmatch(written)):
+        for each in (entry for entry in listed if not HOST_NAME.fullmatch(entry)):
             try:
                 ip_network(each, strict=False)
             except ValueError as error:
-                words = "must hold host names, addresses or networks such as 10.0.0.0/8"
-                raise PydanticCustomError("addresses", words) from error
+                message = "must hold host names, addresses or networks such as 10.0.0.0/8"
+                raise PydanticCustomError("addresses", message) from error
         return listed
 
 
 class McpSettings(ConfigSection):
     allow_unsandboxed: bool = False
     """True if MCP servers may run as processes on this machine, with the Host's own rights."""
+
+
+class PlatformSettings(ConfigSection):
+    external: Annotated[list[str], COMMA_LIST] = []
+    """Names of platforms whose adapters are installed packages. They run as trusted code of the Host, without a
+    sandbox; no other package is loaded.
+    """
 
 
 class ModelSettings(ConfigSection):
@@ -352,6 +363,7 @@ class HostSettings(ConfigSection):
     runtime: RuntimeSettings = RuntimeSettings()
     tools: ToolSettings = ToolSettings()
     mcp: McpSettings = McpSettings()
+    platforms: PlatformSettings = PlatformSettings()
     models: ModelSettings = ModelSettings()
     model_calls: ModelCallSettings = ModelCallSettings()
     logs: LogSettings = LogSettings()

@@ -23,8 +23,8 @@ def write(file: Path) -> None:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return
-    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-        out.write(text())
+    with os.fdopen(descriptor, "w", encoding="utf-8") as output:
+        output.write(text())
 
 
 def text() -> str:
@@ -36,11 +36,11 @@ def _lines() -> Iterator[str]:
         if isinstance(section, BaseModel):
             yield f"\n# {name}:\n"
             for key, value in section:
-                yield f"#   {key}: {_written(value)}".rstrip() + "\n"
+                yield f"#   {key}: {_to_toml(value)}".rstrip() + "\n"
 
 
-def _written(value: Any) -> str:
+def _to_toml(value: Any) -> str:
     if value is None or isinstance(value, BaseModel | SecretStr):
         return ""
-    plain = str(value) if isinstance(value, Path) else value
-    return yaml.safe_dump(plain, default_flow_style=True, width=200).removesuffix("\n").removesuffix("\n...")
+    scalar = str(value) if isinstance(value, Path) else value
+    return yaml.safe_dump(scalar, default_flow_style=True, width=200).removesuffix("\n").removesuffix("\n...")

@@ -19,21 +19,21 @@ def load(file: Path | None, overrides: Mapping[str, Any], environment: Mapping[s
 
     The file is the one that is named, or `config.yaml` in the data directory.
     """
-    chosen = file or _find_settings_file(overrides, environment)
-    values = _read(chosen) if chosen else {}
+    settings_file = file or _find_settings_file(overrides, environment)
+    values = _read(settings_file) if settings_file else {}
     for name, value in environment.items():
         if name.startswith(ENVIRONMENT_PREFIX):
-            path, given = _setting_from_variable(name, value)
-            _set_value(values, path, given, name)
+            path, parsed = _setting_from_variable(name, value)
+            _set_value(values, path, parsed, name)
     for name, value in overrides.items():
         if value is not None:
             _set_value(values, name.split("."), value, name)
     try:
         return HostSettings.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigurationInvalid(f"setting '{key}': {first['msg']}") from error
+        first_error = error.errors(include_url=False, include_input=False)[0]
+        key = ".".join(str(part) for part in first_error["loc"])
+        raise ConfigurationInvalid(f"setting '{key}': {first_error['msg']}") from error
 
 
 def default_settings_file(data: Path) -> Path:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.secrets import SecretBox
-from parlour.providers.http.address_guard import AddressAllowlist
+from parlour.network.address_guard import AddressAllowlist
 from parlour.providers.tools.mcp.connection import ReconnectPolicy
 from parlour.providers.tools.mcp.servers import McpServers
 from parlour.providers.tools.native.artifact_read import ArtifactReadTool
@@ -47,13 +47,13 @@ async def open_tools(
             ArtifactReadTool(core.artifacts, core.sessions),
         ]
     )
-    book = McpServerRepository(ports.journal, ports.clock)
-    await book.load()
-    servers = McpServers(book, secrets, ports.clock, settings.mcp.allow_unsandboxed, ReconnectPolicy())
+    repository = McpServerRepository(ports.journal, ports.clock)
+    await repository.load()
+    servers = McpServers(repository, secrets, ports.clock, settings.mcp.allow_unsandboxed, ReconnectPolicy())
     registry.add(native)
     registry.add(PluginTools(ports.components, ports.plugins, settings.tools.call_seconds))
     registry.add(servers)
     try:
-        yield ToolSubsystem(registry, book, servers, frozenset(offer.namespace for offer in native.tools()))
+        yield ToolSubsystem(registry, repository, servers, frozenset(offer.namespace for offer in native.tools()))
     finally:
         await servers.close()

@@ -114,6 +114,12 @@ COMMANDS: Final = (
         (
             CliArgument("identity", metavar="AUTHOR/NAME"),
             CliArgument("--one-file", action="store_true", help="one Python file instead of a folder"),
+            CliArgument(
+                "--kind",
+                choices=("agent", "http-agent"),
+                default="agent",
+                help="agent: answers by itself; http-agent: connects an agent service (default: agent)",
+            ),
             CliArgument("--into", type=Path, default=Path(), metavar="DIR", help="(default: the current folder)"),
         ),
         "author",

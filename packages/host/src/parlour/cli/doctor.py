@@ -10,7 +10,7 @@ from parlour.operations.doctor.finding import Finding
 
 def run(settings: HostSettings) -> None:
     """Prints the findings and a summary."""
-    findings = asyncio.run(_examined(settings))
+    findings = asyncio.run(_collect_findings(settings))
     problems = [finding for finding in findings if finding.state == "problem"]
     print(f"\n{_summary(len(problems), sum(finding.state == 'warning' for finding in findings))}")
     if problems:
@@ -18,12 +18,12 @@ def run(settings: HostSettings) -> None:
 
 
 def _summary(problems: int, warnings: int) -> str:
-    counted = [(problems, "problem"), (warnings, "warning")]
-    told = [f"{number} {word}{'' if number == 1 else 's'}" for number, word in counted if number]
-    return " and ".join(told) or "all is well"
+    counts = [(problems, "problem"), (warnings, "warning")]
+    parts = [f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in counts if number]
+    return " and ".join(parts) or "all is well"
 
 
-async def _examined(settings: HostSettings) -> list[Finding]:
+async def _collect_findings(settings: HostSettings) -> list[Finding]:
     findings = []
     async for finding in run_checks(settings):
         print(finding, flush=True)

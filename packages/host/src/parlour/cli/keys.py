@@ -8,6 +8,7 @@ from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
 from parlour.app.settings import HostSettings
 from parlour.core.access.keys import ApiKeys, Scope
 from parlour.core.journal import StorageFailed
+from parlour.core.model.ids import ApiKeyId
 from parlour.core.system import SystemClock, SystemIds
 from parlour.stores.factory import open_journal
 
@@ -29,7 +30,7 @@ def list_keys(settings: HostSettings) -> None:
 
 
 def revoke(settings: HostSettings, key_id: str) -> None:
-    if not _with_keys(settings, lambda keys: keys.revoke(key_id)):
+    if not _with_keys(settings, lambda keys: keys.revoke(ApiKeyId(key_id))):
         raise CommandError(f"no active key has the id '{key_id}'; 'parlour keys list' shows them")
 
 

@@ -6,24 +6,22 @@ import threading
 from types import TracebackType
 
 from parlour.app import log_setup
-from parlour.app.settings import HostSettings, secret_values
-from parlour.core.redaction import REDACTOR
+from parlour.app.settings import HostSettings
+from parlour.core.redaction import Redactor
 
 logger = logging.getLogger(__name__)
 
 
-def set_up_logging(settings: HostSettings) -> None:
-    """Sets up the log on standard error, and logs unhandled exceptions."""
-    for secret in secret_values(settings):
-        REDACTOR.add_secret(secret)
-    log_setup.configure_logging(settings.logs, None)
+def set_up_logging(settings: HostSettings) -> Redactor:
+    """Sets up the log on standard error, and logs unhandled exceptions. Returns the redactor of the log."""
+    redactor = log_setup.build_redactor(settings)
+    log_setup.configure_logging(settings.logs, None, redactor)
     sys.excepthook = _log_unhandled
-    threading.excepthook = lambda told: _log_unhandled(
-        told.exc_type, told.exc_value or told.exc_type(), told.exc_traceback
-    )
+    threading.excepthook = _log_unhandled_in_thread
+    return redactor
 
 
-def _in_thread(told: threading.ExceptHookArgs) -> None:
+def _log_unhandled_in_thread(told: threading.ExceptHookArgs) -> None:
     _log_unhandled(told.exc_type, told.exc_value or told.exc_type(), told.exc_traceback)
 
 

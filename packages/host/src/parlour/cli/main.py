@@ -31,8 +31,8 @@ def main() -> None:
     try:
         settings = load(arguments.config, {"data": arguments.data, **_overrides(arguments)})
         module, _, function = command.function.partition(":")
-        given = {each.name: getattr(arguments, each.name) for each in command.arguments if not each.setting}
-        getattr(import_module(f".{module}", __package__), function)(settings, **given)
+        parameters = {each.name: getattr(arguments, each.name) for each in command.arguments if not each.setting}
+        getattr(import_module(f".{module}", __package__), function)(settings, **parameters)
         sys.stdout.flush()
     except (ConfigurationInvalid, CommandError) as error:
         print(f"parlour: {error}", file=sys.stderr)

@@ -27,15 +27,15 @@ def backup(settings: HostSettings, file: Path, without_model_calls: bool = False
     try:
         revision = asyncio.run(current_revision(url, directory.database))
         copy = partial(_dump, url) if url else backups.file_copier(directory.database)
-        without = (MODEL_CALLS,) if without_model_calls else ()
-        written = backups.write_backup(directory, file, VERSION, revision, copy, without)
+        excluded_tables = (MODEL_CALLS,) if without_model_calls else ()
+        result = backups.write_backup(directory, file, VERSION, revision, copy, excluded_tables)
     except backups.BackupFailed as failure:
         raise CommandError(str(failure)) from failure
     except StorageFailed as failure:
         raise CommandError(failure.message) from failure
-    for each in written.skipped:  # a name may contain any character, so its repr is printed
+    for each in result.skipped:  # a name may contain any character, so its repr is printed
         print(f"parlour: warning: not in the backup: {each.name!r}: {each.reason}", file=sys.stderr)
-    print(f"{written.file}: {written.size_bytes:,} bytes; it holds the key to every secret, so keep it safe")
+    print(f"{result.file}: {result.size_bytes:,} bytes; it holds the key to every secret, so keep it safe")
 
 
 def restore(settings: HostSettings, file: Path) -> None:

@@ -12,21 +12,23 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def build_parser() -> argparse.ArgumentParser:
     """Builds the parser. It sets `command` to the row of the table that was called."""
     parser = argparse.ArgumentParser(prog="parlour", description="An agent host for chat.")
-    below: dict[str, Subparsers] = {"": parser.add_subparsers(required=True, metavar="COMMAND")}
-    made: dict[str, argparse.ArgumentParser] = {}
+    subparsers: dict[str, Subparsers] = {"": parser.add_subparsers(required=True, metavar="COMMAND")}
+    parsers: dict[str, argparse.ArgumentParser] = {}
     for command in COMMANDS:
-        made[command.words] = _add_command(_group(command.words, below, made), command)
+        parsers[command.words] = _add_command(_group(command.words, subparsers, parsers), command)
     return parser
 
 
-def _group(words: str, below: dict[str, Subparsers], made: dict[str, argparse.ArgumentParser]) -> Subparsers:
+def _group(command: str, subparsers: dict[str, Subparsers], parsers: dict[str, argparse.ArgumentParser]) -> Subparsers:
     """Returns where a command is added, after adding the words before its last one."""
-    group = words.rpartition(" ")[0]
-    if group not in below:
+    group = command.rpartition(" ")[0]
+    if group not in subparsers:
         # A command that has commands below it, such as `runtime`, can also be called by itself.
-        parser = made.get(group) or _group(group, below, made).add_parser(group.split()[-1], help=GROUPS[group])
-        below[group] = parser.add_subparsers(required=group not in made, metavar="ACTION")
-    return below[group]
+        parser = parsers.get(group) or _group(group, subparsers, parsers).add_parser(
+            group.split()[-1], help=GROUPS[group]
+        )
+        subparsers[group] = parser.add_subparsers(required=group not in parsers, metavar="ACTION")
+    return subparsers[group]
 
 
 def _add_command(parsers: Subparsers, command: CliCommand) -> argparse.ArgumentParser:

@@ -12,6 +12,7 @@ from parlour.app.installation import InstallServices, open_install_services
 from parlour.app.settings import HostSettings
 from parlour.core.access.permission_text import describe_permissions
 from parlour.core.journal import StorageFailed
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginError
 from parlour.core.store.storage import Storage
 from parlour.core.system import SystemClock
@@ -72,108 +73,110 @@ def install(
     settings: HostSettings, source: str, grant: str | None, upgrade: str | None, say: PrintLine = print
 ) -> None:
     """Installs a plugin and, if a Host runs, waits until it has started the plugin or failed to."""
-    desk = _open_context(settings)
+    context = _open_context(settings)
     try:
-        installed, before, words = asyncio.run(_install(desk, source, grant, upgrade))
+        installed, previous, lines = asyncio.run(_install(context, source, grant, upgrade))
     except PluginError as error:
         raise CommandError(error.message) from error
-    pid = desk.directory.serving_pid()
+    pid = context.directory.serving_pid()
     served = pid is not None and _signal_host(pid)
     if pid is None or not served:
-        desk.installation.folder.delete_unused()
-    elif before is None:
-        _wait_until_started(desk, installed, pid)
-    elif before.enabled:
-        _wait_until_upgraded(desk, installed, pid)
-    for line in words:  # not earlier: a failure to start it is reported instead
+        context.installation.folder.delete_unused()
+    elif previous is None:
+        _wait_until_started(context, installed, pid)
+    elif previous.enabled:
+        _wait_until_upgraded(context, installed, pid)
+    for line in lines:  # not earlier: a failure to start it is reported instead
         say(line)
     if served:
-        enabled = before is None or before.enabled
+        enabled = previous is None or previous.enabled
         say("the running Host has started it" if enabled else "it is disabled, and starts when it is enabled")
 
 
 async def _install(
-    desk: PluginCommandContext, source: str, grant: str | None, upgrade: str | None
+    context: PluginCommandContext, source: str, grant: str | None, upgrade: str | None
 ) -> tuple[InstalledVersion, PluginRecord | None, list[str]]:
     """Installs a plugin. Returns it, the record of the version before, and the lines to print."""
-    installer = desk.installation.installer
+    installer = context.installation.installer
     async with installer.package(source) as package:
-        _granted(package, installer.installed_record(package, upgrade), grant)  # fails early, before anything is built
-        said: list[str] = []
-        await installer.build(package, said.append)
-        before = installer.installed_record(
+        _permissions_to_grant(
+            package, installer.installed_record(package, upgrade), grant
+        )  # fails early, before anything is built
+        output: list[str] = []
+        await installer.build(package, output.append)
+        previous = installer.installed_record(
             package, upgrade
         )  # again: another version may have been installed during the build
-        granted = _granted(package, before, grant)
+        granted = _permissions_to_grant(package, previous, grant)
         installed = await installer.add(package, granted)
     permissions = _permissions(grants.requested_permissions(package.plugin.manifest), granted)
-    words = [
+    lines = [
         f"installed {package.plugin_id} {package.version}",
         *(f"  note: {warning}" for warning in package.warnings),
-        *(f"  note: {line}" for line in said if line.startswith(WITHOUT_SANDBOX)),
+        *(f"  note: {line}" for line in output if line.startswith(WITHOUT_SANDBOX)),
         *(f"  {sentence}" for sentence in permissions),
     ]
-    return installed, before, words
+    return installed, previous, lines
 
 
-def _granted(package: Package, before: PluginRecord | None, grant: str | None) -> dict[str, list[str]]:
-    asked = grants.requested_permissions(package.plugin.manifest)
-    if grant == "all" or (grant is None and before is None):
-        return asked
-    if grant is None and before is not None:
-        return grants.intersect(before.current.granted, asked)
-    return grants.parse_permissions(_items(grant or ""), asked)
+def _permissions_to_grant(package: Package, previous: PluginRecord | None, grant: str | None) -> dict[str, list[str]]:
+    requested = grants.requested_permissions(package.plugin.manifest)
+    if grant == "all" or (grant is None and previous is None):
+        return requested
+    if grant is None and previous is not None:
+        return grants.intersect(previous.current.granted, requested)
+    return grants.parse_permissions(_items(grant or ""), requested)
 
 
 def _items(grant: str) -> Sequence[str]:
     return () if grant == "none" else [item for item in grant.split(",") if item.strip()]
 
 
-def _permissions(asked: grants.PermissionMap, granted: grants.PermissionMap) -> Iterator[str]:
-    missing = grants.missing(granted, asked)
-    for sentence in describe_permissions(grants.effective_permissions(granted, asked), sandboxed=True):
+def _permissions(requested: grants.PermissionMap, granted: grants.PermissionMap) -> Iterator[str]:
+    missing = grants.missing(granted, requested)
+    for sentence in describe_permissions(grants.effective_permissions(granted, requested), sandboxed=True):
         yield f"it may {sentence.text}"
-    for sentence in describe_permissions(grants.effective_permissions(missing, asked), sandboxed=True):
+    for sentence in describe_permissions(grants.effective_permissions(missing, requested), sandboxed=True):
         yield f"it asks to {sentence.text}; that is not granted"
     if missing:
-        yield f"grant it by installing again with --grant all, or --grant with a list of {_listed(asked)}"
+        yield f"grant it by installing again with --grant all, or --grant with a list of {_permission_list(requested)}"
 
 
-def _listed(given: Mapping[str, Sequence[str]] | grants.PermissionMap) -> str:
-    return ", ".join(f"{key}:{value}" for key, values in given.items() for value in values)
+def _permission_list(permissions: Mapping[str, Sequence[str]] | grants.PermissionMap) -> str:
+    return ", ".join(f"{key}:{value}" for key, values in permissions.items() for value in values)
 
 
-def _wait_until_started(desk: PluginCommandContext, plugin: InstalledVersion, pid: int) -> None:
+def _wait_until_started(context: PluginCommandContext, plugin: InstalledVersion, pid: int) -> None:
     """Waits until the running Host has started the plugin. Raises CommandError if it does not."""
     status = _wait_for_install(
-        desk, plugin.plugin_id, pid, lambda: desk.status.start_result(pid, plugin.plugin_id, plugin.stamp)
+        context, plugin.plugin_id, pid, lambda: context.status.start_result(pid, plugin.plugin_id, plugin.stamp)
     )
     if status is None:
-        raise CommandError(f"it is installed, and {_not_yet(desk, pid, 'started')}")
+        raise CommandError(f"it is installed, and {_not_yet(context, pid, 'started')}")
     if status.status != "ready":
         raise CommandError(f"it is installed, and the running Host can't start it: {status.reason}")
 
 
-def _wait_until_upgraded(desk: PluginCommandContext, plugin: InstalledVersion, pid: int) -> None:
+def _wait_until_upgraded(context: PluginCommandContext, plugin: InstalledVersion, pid: int) -> None:
     folder = plugin.folder.name
-    record = _wait_for_install(desk, plugin.plugin_id, pid, lambda: _finished_upgrade(desk, plugin.plugin_id))
+    record = _wait_for_install(context, plugin.plugin_id, pid, lambda: _finished_upgrade(context, plugin.plugin_id))
     if record is None:
-        raise CommandError(f"it is installed, and {_not_yet(desk, pid, 'taken')}")
+        raise CommandError(f"it is installed, and {_not_yet(context, pid, 'taken')}")
     if record.current.folder != folder:
         if record.refused is None or record.refused.folder != folder:
             meanwhile = "since another version was installed meanwhile"
             raise CommandError(f"{plugin.plugin_id} {plugin.version} was not taken, {meanwhile}")
-        state = desk.status.all(pid).get(plugin.plugin_id)
-        stays = kept_version_text(record.current.version, state.status if state else "")
+        state = context.status.all(pid).get(plugin.plugin_id)
+        kept_text = kept_version_text(record.current.version, state.status if state else "")
         raise CommandError(
-            f"{plugin.plugin_id} {plugin.version} could not be started, and {stays}: {record.refused.reason}"
+            f"{plugin.plugin_id} {plugin.version} could not be started, and {kept_text}: {record.refused.reason}"
         )
 
 
-def _not_yet(desk: PluginCommandContext, pid: int, done: str) -> str:
-    if desk.directory.serving_pid() == pid:
-        return f"the running Host has not {done} it yet; its log says why"
-    return f"the Host ended before it had {done} it; it does so when it is started again"
+def _not_yet(context: PluginCommandContext, pid: int, action: str) -> str:
+    if context.directory.serving_pid() == pid:
+        return f"the running Host has not {action} it yet; its log says why"
+    return f"the Host ended before it had {action} it; it does so when it is started again"
 
 
 def _signal_host(pid: int) -> bool:
@@ -185,51 +188,51 @@ def _signal_host(pid: int) -> bool:
     return True
 
 
-def _finished_upgrade(desk: PluginCommandContext, plugin_id: str) -> PluginRecord | None:
+def _finished_upgrade(context: PluginCommandContext, plugin_id: PluginId) -> PluginRecord | None:
     """Returns the plugin's record if the Host is done with the upgrade, else None.
 
     That is also the case if another version was installed before this one was tried.
     """
-    record = desk.installation.folder.record(plugin_id)
+    record = context.installation.folder.record(plugin_id)
     return None if record is None or record.candidate else record
 
 
 def _wait_for_install(
-    desk: PluginCommandContext, plugin_id: str, pid: int, look: Callable[[], Seen | None]
+    context: PluginCommandContext, plugin_id: PluginId, pid: int, check: Callable[[], Seen | None]
 ) -> Seen | None:
     """Waits for the result of an installation. Raises CommandError if the plugin is removed in the meantime."""
 
-    def seen() -> Seen | None:
-        record = desk.installation.folder.record(plugin_id)
+    def check_installed() -> Seen | None:
+        record = context.installation.folder.record(plugin_id)
         if record is None or (record.removing and not record.candidate):
             raise CommandError(f"{plugin_id} was removed meanwhile")
-        return look()
+        return check()
 
-    return _wait(desk, pid, seen)
+    return _wait(context, pid, check_installed)
 
 
-def _wait(desk: PluginCommandContext, pid: int, look: Callable[[], Seen | None]) -> Seen | None:
-    """Calls `look` until it returns a value, the time is over or that Host has exited."""
-    until = time.monotonic() + desk.settings.plugins.start_seconds + EXTRA_WAIT_SECONDS
-    while (seen := look()) is None and time.monotonic() < until and desk.directory.serving_pid() == pid:
+def _wait(context: PluginCommandContext, pid: int, check: Callable[[], Seen | None]) -> Seen | None:
+    """Calls `check` until it returns a value, the time is over or that Host has exited."""
+    deadline = time.monotonic() + context.settings.plugins.start_seconds + EXTRA_WAIT_SECONDS
+    while (result := check()) is None and time.monotonic() < deadline and context.directory.serving_pid() == pid:
         time.sleep(POLL_SECONDS)
-    return seen if seen is not None else look()
+    return result if result is not None else check()
 
 
 def list_plugins(settings: HostSettings) -> None:
     """Prints the installed plugins with their states and permissions, one per line."""
-    desk = _open_context(settings)
-    folder = desk.installation.folder
-    pid = desk.directory.serving_pid()
-    told = desk.status.all(pid) if pid else {}
+    context = _open_context(settings)
+    folder = context.installation.folder
+    pid = context.directory.serving_pid()
+    statuses = context.status.all(pid) if pid else {}
     for plugin_id, record in folder.records().items():
         version = record.candidate or record.current
         plugin = folder.load_plugin(folder.installed_version(plugin_id, version).folder)
-        asked = grants.requested_permissions(plugin.manifest) if plugin else {}
-        granted = _listed(grants.intersect(version.granted, asked))
-        missing = _listed(grants.missing(version.granted, asked))
+        requested = grants.requested_permissions(plugin.manifest) if plugin else {}
+        granted = _permission_list(grants.intersect(version.granted, requested))
+        missing = _permission_list(grants.missing(version.granted, requested))
         notes = [
-            _state(told[plugin_id]) if plugin_id in told else "",
+            _state(statuses[plugin_id]) if plugin_id in statuses else "",
             "" if record.enabled else "disabled",
             "about to be removed" if record.removing and not record.candidate else "",
             f"{record.current.version} until it has started" if record.candidate and not record.removing else "",
@@ -242,56 +245,56 @@ def list_plugins(settings: HostSettings) -> None:
         print(" ".join(filter(None, (plugin_id, unusable.version))) + f"  failed: {unusable.reason}")
 
 
-def _state(told: PluginStatus) -> str:
-    return f"{told.status}: {told.reason}" if told.reason else told.status
+def _state(status: PluginStatus) -> str:
+    return f"{status.status}: {status.reason}" if status.reason else status.status
 
 
-def remove(settings: HostSettings, plugin_id: str, delete_data: bool) -> None:
+def remove(settings: HostSettings, plugin_id: PluginId, delete_data: bool) -> None:
     """Removes a plugin: by the running Host if there is one, otherwise directly."""
-    wish: RemovalMode = "delete" if delete_data else "keep"
-    desk = _open_context(settings)
-    folder = desk.installation.folder
+    mode: RemovalMode = "delete" if delete_data else "keep"
+    context = _open_context(settings)
+    folder = context.installation.folder
     if plugin_id not in folder.records() and plugin_id not in folder.unusable():
         raise CommandError(f"no plugin '{plugin_id}' is installed; 'parlour plugin list' shows them")
     try:
         with disk_errors.translate_os_errors(f"{plugin_id} can't be marked as removed"):
-            folder.mark_for_removal(plugin_id, wish)
-        if not _wait_until_removed(desk, plugin_id):
-            asyncio.run(_remove_directly(desk, plugin_id, wish))
+            folder.mark_for_removal(plugin_id, mode)
+        if not _wait_until_removed(context, plugin_id):
+            asyncio.run(_remove_directly(context, plugin_id, mode))
     except PluginError as problem:
         raise CommandError(problem.message) from problem
-    print(f"removed {plugin_id}" + (" and its data" if wish == "delete" else "; its data is kept"))
-    if wish == "delete" and desk.directory.runtime_tokens.exists():
+    print(f"removed {plugin_id}" + (" and its data" if mode == "delete" else "; its data is kept"))
+    if mode == "delete" and context.directory.runtime_tokens.exists():
         print(STORED_DATA_NOTICE)
 
 
-def _wait_until_removed(desk: PluginCommandContext, plugin_id: str) -> bool:
+def _wait_until_removed(context: PluginCommandContext, plugin_id: PluginId) -> bool:
     """Waits until the running Host has removed the plugin. Returns False if no Host runs or it exits before that."""
-    pid = desk.directory.serving_pid()
+    pid = context.directory.serving_pid()
     if pid is None or not _signal_host(pid):
         return False
-    ended = _wait(desk, pid, lambda: _is_removed(desk, plugin_id))
-    if not ended and desk.directory.serving_pid() == pid:
+    removed = _wait(context, pid, lambda: _is_removed(context, plugin_id))
+    if not removed and context.directory.serving_pid() == pid:
         raise CommandError("the running Host has not ended it yet; it will, and its log says how far it is")
-    return bool(ended)
+    return bool(removed)
 
 
-def _is_removed(desk: PluginCommandContext, plugin_id: str) -> bool | None:
+def _is_removed(context: PluginCommandContext, plugin_id: PluginId) -> bool | None:
     """Returns True if the removal is finished, else None. A plugin that was installed again counts as removed."""
-    record = desk.installation.folder.record(plugin_id)
+    record = context.installation.folder.record(plugin_id)
     return True if record is None or not record.removing else None
 
 
-async def _remove_directly(desk: PluginCommandContext, plugin_id: str, wish: RemovalMode) -> None:
-    if wish == "delete":
-        await _delete_stored_data(desk, plugin_id)
-        delete_data(desk.directory.plugin_data, plugin_id)
-    desk.installation.folder.delete(plugin_id, wish)
-    desk.installation.folder.delete_unused()
+async def _remove_directly(context: PluginCommandContext, plugin_id: PluginId, mode: RemovalMode) -> None:
+    if mode == "delete":
+        await _delete_stored_data(context, plugin_id)
+        delete_data(context.directory.plugin_data, plugin_id)
+    context.installation.folder.delete(plugin_id, mode)
+    context.installation.folder.delete_unused()
 
 
-async def _delete_stored_data(desk: PluginCommandContext, plugin_id: str) -> None:
-    url, file = desk.settings.database.url.get_secret_value(), desk.directory.database
+async def _delete_stored_data(context: PluginCommandContext, plugin_id: PluginId) -> None:
+    url, file = context.settings.database.url.get_secret_value(), context.directory.database
     try:
         if await current_revision(url, file) is None:
             return  # no Host has used this data directory yet

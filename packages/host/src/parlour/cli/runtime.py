@@ -18,10 +18,10 @@ from .main import CommandError
 
 
 def run(settings: HostSettings) -> None:
-    set_up_logging(settings)
+    redactor = set_up_logging(settings)
     try:
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
-            runner.run(serve(settings, VERSION, _announce))
+            runner.run(serve(settings, VERSION, _announce, redactor))
     except (CannotListen, DataDirectoryInUse, DataDirectoryUnusable, TokensUnreadable) as error:
         raise CommandError(str(error)) from error
 

@@ -17,11 +17,11 @@ from .main import CommandError
 
 def create(settings: HostSettings, email: str, name: str, role: Role) -> None:
     """Creates an account. The password is read from a prompt or from standard input."""
-    user = asyncio.run(_created(settings, email, name, role, _password()))
+    user = asyncio.run(_create(settings, email, name, role, _password()))
     print(f"{user.user_id}  {user.role:9} {user.email}")
 
 
-async def _created(settings: HostSettings, email: str, name: str, role: Role, password: str) -> UserAccount:
+async def _create(settings: HostSettings, email: str, name: str, role: Role, password: str) -> UserAccount:
     directory = DataDirectory(settings.data)
     try:
         directory.create()

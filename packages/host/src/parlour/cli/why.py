@@ -15,9 +15,9 @@ from .main import CommandError
 
 
 def print_explanations(settings: HostSettings, name: str) -> None:
-    for found in _read_explanations(settings, name):
-        print(f"event {escape_unprintable(found.event['event_id'])}")
-        for step in found.steps:
+    for explanation in _read_explanations(settings, name):
+        print(f"event {escape_unprintable(explanation.event['event_id'])}")
+        for step in explanation.steps:
             print(f"  {datetime.fromtimestamp(step.at / 1000):%Y-%m-%d %H:%M:%S}  {escape_unprintable(step.text)}")
 
 
@@ -30,11 +30,11 @@ def _read_explanations(settings: HostSettings, name: str) -> list[Explanation]:
             return [await trails.explain(event) for event in await trails.find_events(name)]
 
     try:
-        found = asyncio.run(read())
+        explanations = asyncio.run(read())
     except DataDirectoryUnusable as error:
         raise CommandError(str(error)) from error
     except StorageFailed as error:
         raise CommandError(error.message) from error
-    if not found:
+    if not explanations:
         raise CommandError(f"no event, run or message has the id '{name}' in this data directory")
-    return found
+    return explanations

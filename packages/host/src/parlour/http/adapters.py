@@ -23,8 +23,10 @@ def router(catalogue: AdapterCatalogue, cursors: Cursors) -> APIRouter:
     async def list_adapters(
         principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None
     ) -> Annotated[Json, ResponseSchema(PageResponse[AdapterManifest])]:
-        page, more = paginate(cursors, "adapters", catalogue.manifests().values(), attrgetter("name"), limit, cursor)
-        return {"items": [manifest.model_dump(mode="json") for manifest in page], "next_cursor": more}
+        page, next_cursor = paginate(
+            cursors, "adapters", catalogue.manifests().values(), attrgetter("name"), limit, cursor
+        )
+        return {"items": [manifest.model_dump(mode="json") for manifest in page], "next_cursor": next_cursor}
 
     @routes.get("/adapters/{name}")
     async def read_adapter(name: str, principal: Viewer) -> Annotated[Json, ResponseSchema(AdapterManifest)]:

@@ -25,15 +25,15 @@ class ApiRouter(APIRouter):
 
 def response_types(endpoint: Endpoint, status: int) -> Mapping[int, Any]:
     """Returns the schemas of successful responses by status; empty if the endpoint declares none."""
-    returned = endpoint.__annotations__.get("return")
-    if _is_typed_dictionary(returned):
-        return {status: returned}
-    schema = next((each for each in get_args(returned) if isinstance(each, ResponseSchema)), None)
+    return_type = endpoint.__annotations__.get("return")
+    if _is_typed_dictionary(return_type):
+        return {status: return_type}
+    schema = next((each for each in get_args(return_type) if isinstance(each, ResponseSchema)), None)
     return schema.by_status(status) if schema is not None else {}
 
 
-def _is_typed_dictionary(returned: Any) -> bool:
+def _is_typed_dictionary(return_type: Any) -> bool:
     """Returns whether this is a typed dictionary, a generic one with its arguments, or a union of them."""
-    if is_typeddict(returned) or is_typeddict(get_origin(returned)):
+    if is_typeddict(return_type) or is_typeddict(get_origin(return_type)):
         return True
-    return isinstance(returned, UnionType) and all(map(_is_typed_dictionary, get_args(returned)))
+    return isinstance(return_type, UnionType) and all(map(_is_typed_dictionary, get_args(return_type)))

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from types import MappingProxyType
 from typing import Any
 
-from .errors import Problem, response_for_error
+from .errors import ErrorResponses, Problem
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -26,8 +26,11 @@ class BodyTooLarge(Exception):
 
 
 class BodyLimit:
-    def __init__(self, app: AsgiApp, limit: int, uploads: Mapping[str, int] = MappingProxyType({})) -> None:
+    def __init__(
+        self, app: AsgiApp, responses: ErrorResponses, limit: int, uploads: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         self._app = app
+        self._responses = responses
         self._limit = limit
         self._uploads = uploads
         """Limits in bytes of paths that accept larger bodies, because they write them to disk."""
@@ -40,29 +43,29 @@ class BodyLimit:
         if declared_bytes(scope) > limit:
             await self._refuse(limit, scope, receive, send)
             return
-        seen = 0
+        received_bytes = 0
         started = False
 
-        async def counted() -> Message:
-            nonlocal seen
+        async def receive_counted() -> Message:
+            nonlocal received_bytes
             message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > limit:
+            received_bytes += len(message.get("body", b""))
+            if received_bytes > limit:
                 raise BodyTooLarge
             return message
 
         async def noted(message: Message) -> None:
             nonlocal started
-            if seen > limit and not started:
+            if received_bytes > limit and not started:
                 return  # drop the application's own response to the cut-off body
             started = True
             await send(message)
 
         with contextlib.suppress(BodyTooLarge):
-            await self._app(scope, counted, noted)
-        if seen > limit and not started:
+            await self._app(scope, receive_counted, noted)
+        if received_bytes > limit and not started:
             await self._refuse(limit, scope, receive, send)
 
     async def _refuse(self, limit: int, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        response = response_for_error(body_too_large(limit))
+        response = self._responses.build(body_too_large(limit))
         await response(scope, receive, send)

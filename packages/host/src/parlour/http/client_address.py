@@ -26,60 +26,60 @@ class Forwarded:
     host: str = ""
 
 
-def parse_address(written: str) -> Address | None:
+def parse_address(value: str) -> Address | None:
     """Parses an address with or without brackets and port; an IPv4-mapped IPv6 address becomes IPv4."""
-    text = written.strip().strip('"')
+    text = value.strip().strip('"')
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
         text = _PORT.sub("", text)
     try:
-        found = ip_address(text.partition("%")[0])
+        address = ip_address(text.partition("%")[0])
     except ValueError:
         return None
-    return found.ipv4_mapped or found if isinstance(found, IPv6Address) else found
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
 
 
-def limit_key(written: str) -> str:
+def limit_key(text: str) -> str:
     """Returns the key under which limits count an address. IPv6 clients are counted per /64 network, which one client
     can use as a whole."""
-    address = parse_address(written)
+    address = parse_address(text)
     if isinstance(address, IPv6Address):
         return str(ip_network((int(address) >> 64 << 64, 64)))
-    return str(address) if address else written
+    return str(address) if address else text
 
 
-def is_loopback_address(written: str) -> bool:
-    address = parse_address(written)
+def is_loopback_address(text: str) -> bool:
+    address = parse_address(text)
     return address is not None and address.is_loopback
 
 
 class TrustedProxies:
     """Reads `Forwarded` and `X-Forwarded-*` headers of the configured trusted proxies."""
 
-    def __init__(self, written: Sequence[str]) -> None:
-        self._networks = [ip_network(each, strict=False) for each in written]
+    def __init__(self, text: Sequence[str]) -> None:
+        self._networks = [ip_network(each, strict=False) for each in text]
 
     def __bool__(self) -> bool:
         return bool(self._networks)
 
-    def includes(self, written: str) -> bool:
-        address = parse_address(written)
+    def includes(self, text: str) -> bool:
+        address = parse_address(text)
         return address is not None and any(address in network for network in self._networks)
 
     def parse_headers(self, headers: Iterable[tuple[bytes, bytes]]) -> Forwarded:
         """Reads the headers of a trusted proxy. If both kinds name a client and differ, neither counts: a proxy that
         sets one kind forwards the other as the client sent it."""
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for raw, value in headers:
             name = raw.decode("latin-1")
             if name in FORWARDING_HEADERS:
                 text = value.decode("latin-1")
-                found[name] = f"{found[name]},{text}" if name in found else text
-        if not found:
+                values[name] = f"{values[name]},{text}" if name in values else text
+        if not values:
             return Forwarded()
-        standard = self._parse_forwarded(found.get("forwarded", ""))
-        common = self._parse_x_forwarded(found)
+        standard = self._parse_forwarded(values.get("forwarded", ""))
+        common = self._parse_x_forwarded(values)
         if standard is None or common is None:
             return standard or common or Forwarded()
         return standard if standard.client == common.client else Forwarded()
@@ -113,8 +113,8 @@ class TrustedProxies:
                 return ""
             if not any(address in network for network in self._networks):
                 return str(address)
-        first = parse_address(hops[0]) if hops else None
-        return str(first) if first else ""
+        first_hop = parse_address(hops[0]) if hops else None
+        return str(first_hop) if first_hop else ""
 
 
 def _list(header: str) -> list[str]:
@@ -123,13 +123,13 @@ def _list(header: str) -> list[str]:
 
 def _split(text: str, separator: str) -> list[str]:
     """Splits a text outside quotes and drops empty parts."""
-    parts, start, quoted = [], 0, False
-    for place, character in enumerate(text):
+    parts, start, in_quotes = [], 0, False
+    for index, character in enumerate(text):
         if character == '"':
-            quoted = not quoted
-        elif character == separator and not quoted:
-            parts.append(text[start:place])
-            start = place + 1
+            in_quotes = not in_quotes
+        elif character == separator and not in_quotes:
+            parts.append(text[start:index])
+            start = index + 1
     return [each.strip() for each in (*parts, text[start:]) if each.strip()]
 
 
@@ -138,6 +138,6 @@ def _parameters(element: str) -> dict[str, str]:
     return {name.strip().lower(): value.strip().strip('"') for name, _, value in pairs}
 
 
-def _scheme(written: str) -> str:
-    scheme = written.casefold()
+def _scheme(text: str) -> str:
+    scheme = text.casefold()
     return scheme if scheme in ("http", "https") else ""

@@ -23,6 +23,7 @@ from .pagination import Cursor, Limit, paginate
 from .principals import Principal
 from .responses import Json, PageResponse
 
+Key = TypeVar("Key", bound=str)
 Thing = TypeVar("Thing")
 Shown = TypeVar("Shown")
 Body = TypeVar("Body")
@@ -35,10 +36,10 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 """Display name of an object; it has at least one visible character."""
 
 
-def check_same_id(field: str, meant: str, given: str | None) -> None:
+def check_same_id(field: str, path_id: str, body_id: str | None) -> None:
     """Checks an id in the body against the one in the path. It may be sent back, but can't be changed."""
-    if given not in (None, meant):
-        raise invalid_field(field, f"it stays '{meant}', as in the address; leave it out")
+    if body_id not in (None, path_id):
+        raise invalid_field(field, f"it stays '{path_id}', as in the address; leave it out")
 
 
 def _fields(thing: Any) -> Json:
@@ -46,15 +47,15 @@ def _fields(thing: Any) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigResource(Generic[Thing]):
+class ConfigResource(Generic[Key, Thing]):
     """One kind of configured object, with the functions to find, version and audit it. The endpoints do everything
     else."""
 
     name: str
     """Name of one object for users, such as `MCP server`; audit actions begin with it."""
     path: str
-    get: Callable[[str], Thing | None]
-    id_of: Callable[[Thing], str]
+    get: Callable[[Key], Thing | None]
+    id_of: Callable[[Thing], Key]
     audit_view: Callable[[Thing], Any]
     """Serializes an object for the audit, without secrets."""
     cursors: Cursors
@@ -64,7 +65,7 @@ class ConfigResource(Generic[Thing]):
     change."""
     _edit_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def get_or_404(self, thing_id: str) -> Thing:
+    def get_or_404(self, thing_id: Key) -> Thing:
         thing = self.get(thing_id)
         if thing is None:
             raise not_found(f"{self.name} '{thing_id}'", f"GET /api/v1{self.path} lists them")
@@ -76,21 +77,21 @@ class ConfigResource(Generic[Thing]):
         return thing
 
     @asynccontextmanager
-    async def edit(self, thing_id: str, wanted: str | None) -> AsyncIterator[Thing]:
+    async def edit(self, thing_id: Key, if_match: str | None) -> AsyncIterator[Thing]:
         """Yields the current object if it is the version that the client wants to change. Other changes of this kind
         wait until the block ends."""
         async with self._edit_lock:
             thing = self.get_or_404(thing_id)
             parts = self.version_fields(thing)
-            etags.check_if_match(f"{self.name} '{parts['name']}'", wanted, parts)
+            etags.check_if_match(f"{self.name} '{parts['name']}'", if_match, parts)
             yield thing
 
     def list_page(
         self, things: Iterable[Thing], view: Callable[[Thing], Shown], limit: int, cursor: str | None
     ) -> PageResponse[Shown]:
         """Returns a page of objects in the order of their creation."""
-        shown, more = self.page(things, limit, cursor)
-        return {"items": [view(thing) for thing in shown], "next_cursor": more}
+        page_items, next_cursor = self.page(things, limit, cursor)
+        return {"items": [view(thing) for thing in page_items], "next_cursor": next_cursor}
 
     def page(self, things: Iterable[Thing], limit: int, cursor: str | None) -> tuple[list[Thing], str | None]:
         """Returns the objects of a page and the cursor of the next one."""
@@ -100,9 +101,9 @@ class ConfigResource(Generic[Thing]):
         """Builds the audit entry for an object that was created, replaced or deleted."""
         thing = after if after is not None else before
         assert thing is not None
-        deed = "create" if before is None else "delete" if after is None else "replace"
+        verb = "create" if before is None else "delete" if after is None else "replace"
         was, becomes = (self.audit_view(each) if each is not None else None for each in (before, after))
-        action = f"{self.name.lower().replace(' ', '_')}.{deed}"
+        action = f"{self.name.lower().replace(' ', '_')}.{verb}"
         return audit.change_entry(principal.owner, action, self.id_of(thing), was, becomes, self.clock.now())
 
 
@@ -112,23 +113,23 @@ async def _do_nothing(principal: Principal, before: Any, after: Any) -> None: ..
 def without_wait(view: Callable[[Thing], Shown]) -> Callable[[Thing], Awaitable[Shown]]:
     """Makes a function that reads nothing usable as a view."""
 
-    async def shown(thing: Thing) -> Shown:
+    async def async_view(thing: Thing) -> Shown:
         return view(thing)
 
-    return shown
+    return async_view
 
 
 @dataclass(frozen=True, slots=True)
-class CrudOperations(Generic[Thing, Body, Shown]):
+class CrudOperations(Generic[Key, Thing, Body, Shown]):
     """Functions in which the kinds of configured objects differ."""
 
     list: Callable[[], Iterable[Thing]]
-    build: Callable[[str, Body, Thing | None, Principal], Thing]
+    build: Callable[[Key, Body, Thing | None, Principal], Thing]
     """Builds an object from its id, the request body, the object before the change, and the principal."""
     add: Callable[[Thing, Insert], Awaitable[Thing | None]]
     """Stores a new object together with its audit entry. Returns what is stored, if that differs."""
     replace: Callable[[Thing, Insert], Awaitable[Thing | None]]
-    remove: Callable[[str, Insert], Awaitable[None]]
+    remove: Callable[[Key, Insert], Awaitable[None]]
     """Deletes the object with this id."""
     view: Callable[[Thing], Awaitable[Shown]]
     """Returns the object for a response."""
@@ -155,10 +156,10 @@ class CrudSchemas(Generic[Body, Shown]):
 
 def add_crud_routes(
     routes: APIRouter,
-    resource: ConfigResource[Thing],
+    resource: ConfigResource[Key, Thing],
     schemas: CrudSchemas[Body, Shown],
-    do: CrudOperations[Thing, Body, Shown],
-    new_id: Callable[[], str],
+    do: CrudOperations[Key, Thing, Body, Shown],
+    new_id: Callable[[], Key],
     verbs: Verbs = ALL_VERBS,
 ) -> None:
     """Registers the routes to create, list, read, replace and delete objects, or some of these, with ETag and audit."""
@@ -170,14 +171,14 @@ def add_crud_routes(
         return await do.view(resource.with_etag(stored, response))
 
     async def list_all(principal: Viewer, limit: Limit = 50, cursor: Cursor = None) -> PageResponse[Shown]:
-        things, more = resource.page(do.list(), limit, cursor)
-        return {"items": [await do.view(thing) for thing in things], "next_cursor": more}
+        things, next_cursor = resource.page(do.list(), limit, cursor)
+        return {"items": [await do.view(thing) for thing in things], "next_cursor": next_cursor}
 
-    async def read(thing_id: str, principal: Viewer, response: Response) -> Shown:
+    async def read(thing_id: Key, principal: Viewer, response: Response) -> Shown:
         return await do.view(resource.with_etag(resource.get_or_404(thing_id), response))
 
     async def replace(
-        thing_id: str, body: Body, principal: Admin, response: Response, if_match: IfMatch = None
+        thing_id: Key, body: Body, principal: Admin, response: Response, if_match: IfMatch = None
     ) -> Shown:
         async with resource.edit(thing_id, if_match) as before:
             thing = do.build(thing_id, body, before, principal)
@@ -185,15 +186,15 @@ def add_crud_routes(
         await do.after_change(principal, before, stored)
         return await do.view(resource.with_etag(stored, response))
 
-    async def delete(thing_id: str, principal: Admin, if_match: IfMatch = None) -> Response:
+    async def delete(thing_id: Key, principal: Admin, if_match: IfMatch = None) -> Response:
         async with resource.edit(thing_id, if_match) as before:
             await do.remove(thing_id, resource.audit_entry(principal, before, None))
         await do.after_change(principal, before, None)
         return Response(status_code=204)
 
-    shown: Any = schemas.response
-    one = Annotated[str, Path(alias=schemas.id_name, max_length=schemas.max_id_length)]
-    changed = schemas.replace_body or schemas.body
+    response_type: Any = schemas.response
+    path_id = Annotated[str, Path(alias=schemas.id_name, max_length=schemas.max_id_length)]
+    replacement_body = schemas.replace_body or schemas.body
     all_path, one_path = resource.path, f"{resource.path}/{{{schemas.id_name}}}"
 
     def register(verb: Verb, method: str, path: str, endpoint: Any, status: int | None, **types: Any) -> None:
@@ -203,8 +204,10 @@ def add_crud_routes(
             note = schemas.notes.get(verb)
             routes.add_api_route(path, endpoint, name=name, methods=[method], status_code=status, description=note)
 
-    register("create", "POST", all_path, create, 201, body=schemas.body, **{"return": shown})
-    register("list", "GET", all_path, list_all, None, **{"return": PageResponse[shown]})
-    register("read", "GET", one_path, read, None, thing_id=one, **{"return": shown})
-    register("replace", "PUT", one_path, replace, None, thing_id=one, body=changed, **{"return": shown})
-    register("delete", "DELETE", one_path, delete, 204, thing_id=one)
+    register("create", "POST", all_path, create, 201, body=schemas.body, **{"return": response_type})
+    register("list", "GET", all_path, list_all, None, **{"return": PageResponse[response_type]})
+    register("read", "GET", one_path, read, None, thing_id=path_id, **{"return": response_type})
+    register(
+        "replace", "PUT", one_path, replace, None, thing_id=path_id, body=replacement_body, **{"return": response_type}
+    )
+    register("delete", "DELETE", one_path, delete, 204, thing_id=path_id)

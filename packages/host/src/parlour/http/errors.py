@@ -14,7 +14,7 @@ from parlour.core.ingest.gateway import HostStopping
 from parlour.core.journal import StorageFailed
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.pagination import InvalidCursor
-from parlour.core.redaction import REDACTOR
+from parlour.core.redaction import Redactor
 
 from . import validation_errors
 
@@ -63,52 +63,56 @@ def invalid_field(field: str, message: str) -> Problem:
     return Problem(422, "invalid_argument", f"{field}: {message}", {"fields": fields})
 
 
-def error_response(status: int, code: str, message: str, details: Any = None) -> JSONResponse:
-    told = {"code": code, "message": REDACTOR.redact(message), "details": details}
-    return JSONResponse({"error": told}, status, _HEADERS.get(status))
+class ErrorResponses:
+    """Builds the responses for errors, without secrets in their messages."""
 
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
 
-def response_for_error(error: Exception) -> JSONResponse:
-    match error:
-        case Problem():
-            return error_response(error.status, error.code, error.message, error.details)
-        case ValidationError():
-            return validation_error_response(error.errors())
-        case InvalidCursor():
-            return error_response(400, error.code, str(error))
-        case HostStopping():
-            return error_response(503, error.code, str(error))
-        case StorageFailed():
-            return error_response(507 if error.code == "storage_full" else 503, error.code, error.message)
-        case ProviderFailed():
-            return error_response(_PROVIDER_STATUS.get(error.code, 500), error.code, error.message)
-        case PasswordsBusy():
-            return error_response(429, error.code, str(error), {"retry_after": 3})
-        case HTTPException():
-            return _framework_error_response(error)
-        case PydanticSerializationError() | UnicodeEncodeError():
-            return error_response(422, "invalid_argument", "a text holds half a surrogate pair, which is no character")
-        case _:
-            return error_response(500, "runtime_error", "the Host failed to answer this; its log says why")
+    def build(self, error: Exception) -> JSONResponse:
+        """Builds the response for an error of any type."""
+        match error:
+            case Problem():
+                return self._response(error.status, error.code, error.message, error.details)
+            case ValidationError():
+                return self.build_for_fields(error.errors())
+            case InvalidCursor():
+                return self._response(400, error.code, str(error))
+            case HostStopping():
+                return self._response(503, error.code, str(error))
+            case StorageFailed():
+                return self._response(507 if error.code == "storage_full" else 503, error.code, error.message)
+            case ProviderFailed():
+                return self._response(_PROVIDER_STATUS.get(error.code, 500), error.code, error.message)
+            case PasswordsBusy():
+                return self._response(429, error.code, str(error), {"retry_after": 3})
+            case HTTPException():
+                return self._build_for_framework(error)
+            case PydanticSerializationError() | UnicodeEncodeError():
+                message = "a text holds half a surrogate pair, which is no character"
+                return self._response(422, "invalid_argument", message)
+            case _:
+                return self._response(500, "runtime_error", "the Host failed to answer this; its log says why")
 
+    def build_for_fields(self, errors: Sequence[Any], body: Any = None) -> JSONResponse:
+        """Builds the response that names the invalid fields. It never repeats a value, which may be a secret."""
+        fields = validation_errors.field_errors(errors, body)
+        first = fields[0]
+        return self._response(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
 
-def validation_error_response(errors: Sequence[Any], body: Any = None) -> JSONResponse:
-    """Builds the response that names the invalid fields. It never repeats a value, which may be a secret."""
-    fields = validation_errors.field_errors(errors, body)
-    first = fields[0]
-    return error_response(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
+    def _build_for_framework(self, error: HTTPException) -> JSONResponse:
+        match error.status_code:
+            case 404:
+                message = "there is nothing at this path; /api/v1/openapi.json lists what there is"
+                return self._response(404, "not_found", message)
+            case 405:
+                message = "this path does not take this method; /api/v1/openapi.json lists what it takes"
+                return self._response(405, "method_not_allowed", message)
+            case 400:
+                return self._response(400, "invalid_argument", validation_errors.UNREADABLE_BODY_MESSAGE)
+            case _:
+                return self._response(error.status_code, "invalid_argument", str(error.detail))
 
-
-def _framework_error_response(error: HTTPException) -> JSONResponse:
-    match error.status_code:
-        case 404:
-            return error_response(
-                404, "not_found", "there is nothing at this path; /api/v1/openapi.json lists what there is"
-            )
-        case 405:
-            message = "this path does not take this method; /api/v1/openapi.json lists what it takes"
-            return error_response(405, "method_not_allowed", message)
-        case 400:
-            return error_response(400, "invalid_argument", validation_errors.UNREADABLE_BODY_MESSAGE)
-        case _:
-            return error_response(error.status_code, "invalid_argument", str(error.detail))
+    def _response(self, status: int, code: str, message: str, details: Any = None) -> JSONResponse:
+        error = {"code": code, "message": self._redactor.redact(message), "details": details}
+        return JSONResponse({"error": error}, status, _HEADERS.get(status))

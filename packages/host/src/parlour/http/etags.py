@@ -33,14 +33,17 @@ def set_etag(response: Response, parts: Parts) -> None:
     response.headers["ETag"] = compute_etag(parts)
 
 
-def check_if_match(what: str, wanted: str | None, parts: Parts) -> None:
-    """Raises a Problem if the object is not the version in `wanted`. No header and `*` both match any version."""
-    known = [_strip_tag(each) for each in (wanted or "*").split(",")]
-    if "*" in known or _strip_tag(compute_etag(parts)) in known:
+def check_if_match(subject: str, if_match: str | None, parts: Parts) -> None:
+    """Raises a Problem if the object is not the version in `if_match`. No header and `*` both match any version."""
+    tags = [_strip_tag(each) for each in (if_match or "*").split(",")]
+    if "*" in tags or _strip_tag(compute_etag(parts)) in tags:
         return
-    changed = _changed_parts(known[0], parts)
-    named = f": {', '.join(changed)}" if changed else ""
-    message = f"{what} was changed meanwhile{named}; read it again and change it as it is now, or leave out If-Match"
+    changed = _changed_parts(tags[0], parts)
+    changed_text = f": {', '.join(changed)}" if changed else ""
+    message = (
+        f"{subject} was changed meanwhile{changed_text}; "
+        "read it again and change it as it is now, or leave out If-Match"
+    )
     raise Problem(412, "changed_meanwhile", message, {"changed": changed})
 
 
@@ -50,12 +53,12 @@ def _strip_tag(tag: str) -> str:
     return tag.strip().removeprefix("W/").strip('"')
 
 
-def _changed_parts(known: str, parts: Parts) -> list[str]:
+def _changed_parts(tag: str, parts: Parts) -> list[str]:
     """Returns the names of the changed parts; empty if the tag belongs to another kind of object or another release."""
     names = sorted(parts)
-    if len(known) != len(names) * DIGEST_CHARACTERS:
+    if len(tag) != len(names) * DIGEST_CHARACTERS:
         return []
-    digests = (known[at : at + DIGEST_CHARACTERS] for at in range(0, len(known), DIGEST_CHARACTERS))
+    digests = (tag[start : start + DIGEST_CHARACTERS] for start in range(0, len(tag), DIGEST_CHARACTERS))
     return [name for name, digest in zip(names, digests, strict=True) if digest != _digest(parts[name])]
 
 

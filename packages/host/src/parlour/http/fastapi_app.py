@@ -7,8 +7,8 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 
-from . import errors
 from .body_limit import BodyLimit
+from .errors import HANDLED_ERRORS, ErrorResponses
 from .principals import Authenticator
 
 logger = logging.getLogger(__name__)
@@ -21,7 +21,12 @@ UPLOAD_PATHS = ("/api/v1/plugins/install", "/api/v1/files")
 
 
 def create_app(
-    version: str, authenticator: Authenticator, body_bytes: int, upload_bytes: int, routers: Sequence[PrefixedRouter]
+    version: str,
+    authenticator: Authenticator,
+    responses: ErrorResponses,
+    body_bytes: int,
+    upload_bytes: int,
+    routers: Sequence[PrefixedRouter],
 ) -> FastAPI:
     """Creates the application. It serves no OpenAPI document of its own."""
     app = FastAPI(
@@ -33,11 +38,14 @@ def create_app(
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.authenticator = authenticator
+    app.state.error_responses = responses
     app.add_exception_handler(RequestValidationError, _on_validation_error)
-    for kind in errors.HANDLED_ERRORS:
+    for kind in HANDLED_ERRORS:
         app.add_exception_handler(kind, _on_handled_error)
     app.add_exception_handler(Exception, _on_unexpected_error)
-    app.add_middleware(BodyLimit, limit=body_bytes, uploads=dict.fromkeys(UPLOAD_PATHS, upload_bytes))
+    app.add_middleware(
+        BodyLimit, responses=responses, limit=body_bytes, uploads=dict.fromkeys(UPLOAD_PATHS, upload_bytes)
+    )
     for prefix, router in routers:
         app.include_router(router, prefix=prefix)
     return app
@@ -56,13 +64,18 @@ def resolve_routes(app: FastAPI) -> Iterator[None]:
 
 async def _on_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return errors.validation_error_response(error.errors(), error.body)
+    return _responses(request).build_for_fields(error.errors(), error.body)
 
 
 async def _on_handled_error(request: Request, error: Exception) -> Response:
-    return errors.response_for_error(error)
+    return _responses(request).build(error)
 
 
 async def _on_unexpected_error(request: Request, error: Exception) -> Response:
     logger.exception("%s %s failed", request.method, request.url.path, exc_info=error)
-    return errors.response_for_error(error)
+    return _responses(request).build(error)
+
+
+def _responses(request: Request) -> ErrorResponses:
+    responses: ErrorResponses = request.app.state.error_responses
+    return responses

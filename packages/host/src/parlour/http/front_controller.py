@@ -23,11 +23,11 @@ class FrontController:
     """ASGI application of a Host."""
 
     def __init__(
-        self, page: PageServer | None, waiting: PendingStartSteps, events: EventFastPath, api: AsgiApp
+        self, page: PageServer | None, pending_steps: PendingStartSteps, events: EventFastPath, api: AsgiApp
     ) -> None:
         """`page`: None serves the HTTP interface alone. `api`: the application for everything else."""
         self._page = page
-        self._waiting = waiting
+        self._pending_steps = pending_steps
         self._events = events
         self._api = api
 
@@ -50,5 +50,5 @@ class FrontController:
             if scope["path"] == "/healthz":
                 return healthz_response()
             if scope["path"] == "/readyz":
-                return readyz_response(self._waiting())
+                return readyz_response(self._pending_steps())
         return None

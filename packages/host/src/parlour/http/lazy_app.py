@@ -39,9 +39,9 @@ def deferred_model_build() -> Iterator[None]:
     FastAPI has many models for its OpenAPI document, which a running Host never builds; building them would take as
     long as the rest of its import.
     """
-    before = BaseModel.model_config
-    BaseModel.model_config = ConfigDict(**before, defer_build=True)
+    original_config = BaseModel.model_config
+    BaseModel.model_config = ConfigDict(**original_config, defer_build=True)
     try:
         yield
     finally:
-        BaseModel.model_config = before
+        BaseModel.model_config = original_config

@@ -141,20 +141,20 @@ def _translate_field(value: Any, path: Sequence[str], language: str) -> bool:
 
 def accepted_language(headers: Iterable[tuple[bytes, bytes]]) -> str:
     """Chooses the language by the headers of a request, whose names are in lower case; English without one."""
-    accepted = next((value for name, value in headers if name == b"accept-language"), None)
-    return DEFAULT_LANGUAGE if accepted is None else preferred_language(accepted)
+    header = next((value for name, value in headers if name == b"accept-language"), None)
+    return DEFAULT_LANGUAGE if header is None else preferred_language(header)
 
 
 @lru_cache(256)
-def preferred_language(accepted: bytes) -> str:
+def preferred_language(header: bytes) -> str:
     """Returns the supported language with the highest quality in an `Accept-Language` header."""
-    best, chosen = 0.0, DEFAULT_LANGUAGE
-    for entry in accepted.decode("latin-1").split(","):
+    best_quality, best_language = 0.0, DEFAULT_LANGUAGE
+    for entry in header.decode("latin-1").split(","):
         tag, _, parameters = entry.strip().partition(";")
         language, quality = match_language(tag.strip()), _quality(parameters)
-        if language is not None and quality > best:
-            best, chosen = quality, language
-    return chosen
+        if language is not None and quality > best_quality:
+            best_quality, best_language = quality, language
+    return best_language
 
 
 def _quality(parameters: str) -> float:

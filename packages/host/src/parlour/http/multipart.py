@@ -163,8 +163,8 @@ def _parse_head(headers: str) -> tuple[str, str | None]:
 
 
 def _clean_file_name(file_name: str) -> str:
-    plain = "".join(each for each in file_name.replace("\\", "/").rpartition("/")[2] if each.isprintable())
-    return plain[:MAX_NAME_LENGTH] or "file"
+    cleaned = "".join(each for each in file_name.replace("\\", "/").rpartition("/")[2] if each.isprintable())
+    return cleaned[:MAX_NAME_LENGTH] or "file"
 
 
 def _boundary(content_type: str) -> bytes:

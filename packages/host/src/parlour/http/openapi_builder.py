@@ -49,9 +49,9 @@ Schema = dict[str, Any]
 
 def build_document(app: FastAPI, routers: Routers) -> Schema:
     """Builds the document. `routers` are those of the application, each with its prefix."""
-    made = app.openapi()
-    _complete(made, routers)
-    return made
+    document = app.openapi()
+    _complete(document, routers)
+    return document
 
 
 def _complete(document: Schema, routers: Routers) -> None:
@@ -90,13 +90,13 @@ def _response_schemas(shapes: Sequence[Any]) -> tuple[dict[int, Schema], dict[st
     field of a typed dictionary becomes its description.
     """
     config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-    named = {f"answer_{number}": shape for number, shape in enumerate(shapes)}
-    fields: dict[str, Any] = {name: (shape, ...) for name, shape in named.items()}
+    model_fields = {f"answer_{number}": shape for number, shape in enumerate(shapes)}
+    fields: dict[str, Any] = {name: (shape, ...) for name, shape in model_fields.items()}
     model = create_model("Answers", __config__=config, **fields)
-    _, made = models_json_schema([(model, "serialization")], ref_template=REF_TEMPLATE)
-    definitions = {name: _without_titles(schema) for name, schema in made["$defs"].items()}
+    _, combined = models_json_schema([(model, "serialization")], ref_template=REF_TEMPLATE)
+    definitions = {name: _without_titles(schema) for name, schema in combined["$defs"].items()}
     answers = definitions.pop("Answers")["properties"]
-    return {id(shape): answers[name] for name, shape in named.items()}, definitions
+    return {id(shape): answers[name] for name, shape in model_fields.items()}, definitions
 
 
 def _without_titles(schema: Any) -> Any:
@@ -105,8 +105,8 @@ def _without_titles(schema: Any) -> Any:
         return [_without_titles(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {name: each for name, each in schema.items() if name != "title" or not isinstance(each, str)}
-    return {name: _without_titles(each) for name, each in kept.items()}
+    untitled = {name: each for name, each in schema.items() if name != "title" or not isinstance(each, str)}
+    return {name: _without_titles(each) for name, each in untitled.items()}
 
 
 def _complete_operation(operation: Schema, needs: list[str]) -> None:
@@ -119,5 +119,5 @@ def _complete_operation(operation: Schema, needs: list[str]) -> None:
 def _required_scopes(dependant: Dependant) -> Iterator[str]:
     """Yields the scopes of which a principal needs one; none for a public endpoint."""
     yield from getattr(dependant.call, "needs", ())
-    for inner in dependant.dependencies:
-        yield from _required_scopes(inner)
+    for dependency in dependant.dependencies:
+        yield from _required_scopes(dependency)

@@ -34,9 +34,11 @@ def paginate(
     """Returns one page of items in memory, in the order of a unique key, and the cursor of the next page."""
     position = None if cursor is None else str(cursors.decode(listing, cursor))
     ordered = sorted(items, key=key, reverse=newest)
-    rest = [each for each in ordered if position is None or (key(each) < position if newest else key(each) > position)]
-    more = cursors.encode(listing, key(rest[limit - 1])) if len(rest) > limit else None
-    return rest[:limit], more
+    remaining = [
+        each for each in ordered if position is None or (key(each) < position if newest else key(each) > position)
+    ]
+    next_cursor = cursors.encode(listing, key(remaining[limit - 1])) if len(remaining) > limit else None
+    return remaining[:limit], next_cursor
 
 
 class Pages:
@@ -59,9 +61,9 @@ class Pages:
         listing = f"{table.name}:{direction}:" + repr([(each.column, each.value) for each in conditions])
         if cursor is not None:
             position = self._cursors.decode(listing, cursor)
-            beyond = below(position) if direction == "descending" else above(position)
-            conditions += where(**{key: beyond})
+            position_condition = below(position) if direction == "descending" else above(position)
+            conditions += where(**{key: position_condition})
         rows = await self._journal.read(Select(table, conditions, order=(key,), direction=direction, limit=limit + 1))
-        more = len(rows) > limit
-        next_cursor = self._cursors.encode(listing, rows[limit - 1][key]) if more else None
+        has_more = len(rows) > limit
+        next_cursor = self._cursors.encode(listing, rows[limit - 1][key]) if has_more else None
         return {"items": [view(row) for row in rows[:limit]], "next_cursor": next_cursor}

@@ -86,8 +86,8 @@ class Authenticator:
             if "origin" not in connection.headers:
                 raise Problem(403, "forbidden", "a socket that is opened with a session says its origin")
         elif connection.scope["method"] not in SAFE_METHODS:
-            sent = connection.headers.get(CSRF_HEADER, "")
-            if not hmac.compare_digest(sent.encode(), login.csrf.encode()):
+            csrf_token = connection.headers.get(CSRF_HEADER, "")
+            if not hmac.compare_digest(csrf_token.encode(), login.csrf.encode()):
                 raise Problem(403, "forbidden", "send the csrf_token of GET /auth/me as the header X-CSRF-Token")
         user = login.user
         return Principal("user", user.user_id, user.name, user.role, login)
@@ -96,13 +96,13 @@ class Authenticator:
         """Returns the principal if its scope or role allows at least one of these; raises Problem otherwise."""
         principal = await self.authenticate(connection)
         if not any(self.permits(principal.scope, need) for need in needs):
-            raise Problem(403, "forbidden", f"{_described(principal)} may not do this")
+            raise Problem(403, "forbidden", f"{_describe(principal)} may not do this")
         return principal
 
     def permits(self, scope: AccessScope, need: AccessScope) -> bool:
         """Returns whether this scope or role is sufficient, including where a setting decides."""
-        least = self._model_calls_visible_to if need == "model_calls" else need
-        return least in _INCLUDED_SCOPES[scope]
+        required = self._model_calls_visible_to if need == "model_calls" else need
+        return required in _INCLUDED_SCOPES[scope]
 
 
 def _session_cookie(connection: HTTPConnection) -> str:
@@ -115,7 +115,7 @@ def _session_cookie(connection: HTTPConnection) -> str:
     return connection.cookies[COOKIE]
 
 
-def _described(principal: Principal) -> str:
+def _describe(principal: Principal) -> str:
     if principal.kind == "key":
         return f"a key with scope '{principal.scope}'"
     return f"somebody with the role {principal.scope}"

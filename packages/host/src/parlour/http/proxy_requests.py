@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from .body_limit import AsgiApp, Message, Receive, Send
 from .client_address import TrustedProxies, limit_key
-from .errors import Problem, response_for_error
+from .errors import ErrorResponses, Problem
 from .localization import localized_send
 
 Scope = MutableMapping[str, Any]
@@ -19,9 +19,16 @@ _SOCKET_SCHEMES = {"http": "ws", "https": "wss"}
 
 class ProxyMiddleware:
     def __init__(
-        self, app: AsgiApp, proxies: TrustedProxies, prefix: str, per_address: int, refused: Callable[[], None]
+        self,
+        app: AsgiApp,
+        responses: ErrorResponses,
+        proxies: TrustedProxies,
+        prefix: str,
+        per_address: int,
+        refused: Callable[[], None],
     ) -> None:
         self._app = app
+        self._responses = responses
         self._proxies = proxies
         self._prefix = prefix
         self._per_address = per_address
@@ -43,7 +50,7 @@ class ProxyMiddleware:
         if self._open[key] >= self._per_address:
             self._refused()
             message = f"there are {self._per_address} open requests from this address; wait until one has ended"
-            answer = response_for_error(Problem(429, "rate_limited", message, {"retry_after": 1}))
+            answer = self._responses.build(Problem(429, "rate_limited", message, {"retry_after": 1}))
             await answer(scope, receive, localized_send(scope, send))
             return
         self._open[key] += 1

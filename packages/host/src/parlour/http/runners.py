@@ -7,6 +7,7 @@ from typing import cast
 from fastapi import APIRouter
 from typing_extensions import TypedDict
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.pagination import Cursors
 from parlour.core.runs.runner_registry import RunnerRegistry
@@ -39,7 +40,7 @@ class Runner(TypedDict):
     plugin: RunnerPlugin
 
 
-PluginStatus = Callable[[str], str]
+PluginStatus = Callable[[PluginId], str]
 
 
 def router(registry: RunnerRegistry, plugin_status: PluginStatus, cursors: Cursors) -> APIRouter:
@@ -64,7 +65,7 @@ def router(registry: RunnerRegistry, plugin_status: PluginStatus, cursors: Curso
     @routes.get("/runners")
     async def list_runners(principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None) -> PageResponse[Runner]:
         """Every runner of every installed plugin."""
-        page, more = paginate(cursors, "runners", registry.all(), attrgetter("runner_id"), limit, cursor)
-        return {"items": [view(descriptor) for descriptor in page], "next_cursor": more}
+        page, next_cursor = paginate(cursors, "runners", registry.all(), attrgetter("runner_id"), limit, cursor)
+        return {"items": [view(descriptor) for descriptor in page], "next_cursor": next_cursor}
 
     return routes

@@ -6,6 +6,7 @@ from typing import Literal, cast
 from fastapi import APIRouter
 from typing_extensions import TypedDict
 
+from parlour.core.model.ids import PluginId, RuntimeId
 from parlour.core.pagination import Cursors
 from parlour.core.remote.workers import RemoteWorkers
 from parlour.core.store.remote_workers import RemoteWorker
@@ -18,8 +19,8 @@ from .responses import PageResponse, TimestampMs
 
 
 class RuntimeResponse(TypedDict):
-    runtime_id: str
-    plugin_id: str
+    runtime_id: RuntimeId
+    plugin_id: PluginId
     status: Literal["active", "gone"]
     labels: list[str]
     runners: list[str]
@@ -42,8 +43,8 @@ def router(workers: RemoteWorkers, cursors: Cursors) -> APIRouter:
         principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None
     ) -> PageResponse[RuntimeResponse]:
         """Those that are there and those that are gone."""
-        page, more = paginate(cursors, "runtimes", await workers.all(), attrgetter("runtime_id"), limit, cursor)
-        return {"items": [_to_response(worker) for worker in page], "next_cursor": more}
+        page, next_cursor = paginate(cursors, "runtimes", await workers.all(), attrgetter("runtime_id"), limit, cursor)
+        return {"items": [_to_response(worker) for worker in page], "next_cursor": next_cursor}
 
     return routes
 

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.models import ModelRepository
+from parlour.core.model.ids import AgentId, ModelId
 from parlour.core.model.ports import Clock
 from parlour.core.models.days import Days
 from parlour.core.observability.statistics import HOUR_MILLISECONDS, Statistics
@@ -77,15 +78,15 @@ class UsageByDay:
 
     async def read_since(self, moment: int) -> list[UsageResponse]:
         """Returns the usage since this time, sorted by day, agent and model."""
-        found: dict[tuple[str, str, str], dict[str, int]] = {}
-        for hour, of, amount in await self._statistics.usage(moment):
-            figures = found.setdefault(
-                (self._days.day_of(hour), of.agent_id, of.model_id), dict.fromkeys(COUNTED_FIELDS, 0)
+        totals: dict[tuple[str, AgentId, ModelId], dict[str, int]] = {}
+        for hour, usage_key, amount in await self._statistics.usage(moment):
+            counters = totals.setdefault(
+                (self._days.day_of(hour), usage_key.agent_id, usage_key.model_id), dict.fromkeys(COUNTED_FIELDS, 0)
             )
-            figures[of.figure] += amount
-        return [self._to_response(*key, figures) for key, figures in sorted(found.items())]
+            counters[usage_key.figure] += amount
+        return [self._to_response(*key, counters) for key, counters in sorted(totals.items())]
 
-    def _to_response(self, day: str, agent_id: str, model_id: str, figures: dict[str, int]) -> UsageResponse:
+    def _to_response(self, day: str, agent_id: AgentId, model_id: ModelId, counters: dict[str, int]) -> UsageResponse:
         agent, model = self._agents.get(agent_id) if agent_id else None, self._models.model(model_id)
         return {
             "day": day,
@@ -93,11 +94,11 @@ class UsageByDay:
             "agent_name": agent.name if agent is not None else None,
             "model_id": model_id,
             "model_name": model.name if model is not None else None,
-            "calls": figures["calls"],
-            "unpriced_calls": figures["unpriced_calls"],
-            "prompt_tokens": figures["prompt_tokens"],
-            "completion_tokens": figures["completion_tokens"],
-            "cost_micros": figures["cost_micros"],
+            "calls": counters["calls"],
+            "unpriced_calls": counters["unpriced_calls"],
+            "prompt_tokens": counters["prompt_tokens"],
+            "completion_tokens": counters["completion_tokens"],
+            "cost_micros": counters["cost_micros"],
         }
 
 

@@ -2,6 +2,7 @@
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.bots import BotRepository
+from parlour.core.model.ids import AgentId, BotId
 
 from .errors import invalid_field
 
@@ -11,7 +12,7 @@ class TargetValidator:
         self._agents = agents
         self._bots = bots
 
-    def check(self, agent_id: str, bot_id: str, event_type: str) -> None:
+    def check(self, agent_id: AgentId, bot_id: BotId, event_type: str) -> None:
         """Raises a Problem that names the invalid field."""
         if bool(agent_id) == bool(bot_id):
             raise invalid_field("agent_id", "give either an agent_id, or a bot_id whose routes decide")

@@ -21,8 +21,10 @@ def router(tools: Tools, cursors: Cursors) -> APIRouter:
     async def list_tools(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
     ) -> Annotated[Json, ResponseSchema(PageResponse[ToolDetail])]:
-        page, more = paginate(cursors, "tools", [each.tool_name for each in tools.resources()], str, limit, cursor)
+        page, next_cursor = paginate(
+            cursors, "tools", [each.tool_name for each in tools.resources()], str, limit, cursor
+        )
         items = [(await tools.detail(name)).model_dump(mode="json") for name in page]
-        return {"items": items, "next_cursor": more}
+        return {"items": items, "next_cursor": next_cursor}
 
     return routes

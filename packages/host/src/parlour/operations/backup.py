@@ -52,11 +52,11 @@ def write_backup(
     version: str,
     revision: str | None,
     copy: DatabaseCopier,
-    without: Sequence[Table] = (),
+    excluded_tables: Sequence[Table] = (),
 ) -> BackupResult:
     """Writes a backup. The file gets its final name only when it is complete and on disk.
 
-    Rows of the tables `without` are left out.
+    Rows of the tables `excluded_tables` are left out.
     """
     if revision is None:
         raise BackupFailed(f"'{directory.path}' holds no database of a Host; name its data directory with --data")
@@ -67,7 +67,7 @@ def write_backup(
         with _open_private(partial) as raw:
             with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=1) as archive:
                 _add_bytes(archive, MANIFEST, json.dumps(_manifest(version, revision)).encode())
-                _add_database(archive, directory.path, copy, without)
+                _add_database(archive, directory.path, copy, excluded_tables)
                 left_out = backup_files.add_all(archive, directory.path, FILES, FOLDERS)
             raw.flush()
             os.fsync(raw.fileno())
@@ -101,12 +101,12 @@ def file_copier(database: Path) -> DatabaseCopier:
     return copy
 
 
-def _add_database(archive: tarfile.TarFile, root: Path, copy: DatabaseCopier, without: Sequence[Table]) -> None:
+def _add_database(archive: tarfile.TarFile, root: Path, copy: DatabaseCopier, excluded_tables: Sequence[Table]) -> None:
     with tempfile.TemporaryDirectory(dir=root, prefix=".backup-") as folder:
         copied = Path(folder) / DATABASE
         copy(copied)
-        if without:
-            _delete_rows(copied, without)
+        if excluded_tables:
+            _delete_rows(copied, excluded_tables)
         with copied.open("rb") as content:
             backup_files.add_file(archive, DATABASE, content)
 

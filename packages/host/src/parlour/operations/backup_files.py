@@ -60,12 +60,12 @@ def add_file(archive: tarfile.TarFile, name: str, content: BinaryIO) -> bool:
     status = os.fstat(content.fileno())
     entry = tarfile.TarInfo(name)
     entry.size, entry.mtime, entry.mode = status.st_size, int(status.st_mtime), stat.S_IMODE(status.st_mode)
-    whole = _PaddedReader(content)
+    padded = _PaddedReader(content)
     try:
-        archive.addfile(entry, whole)  # type: ignore[arg-type]
+        archive.addfile(entry, padded)  # type: ignore[arg-type]
     except OSError as error:
         raise ArchiveFailed(error.strerror or str(error)) from error
-    return not whole.was_short
+    return not padded.was_short
 
 
 class _PaddedReader:

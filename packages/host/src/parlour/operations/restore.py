@@ -33,12 +33,12 @@ def restore_backup(file: Path, target: Path, load: DatabaseLoader | None = None)
     shutil.rmtree(building, ignore_errors=True)
     try:
         building.mkdir(mode=0o700, parents=True)
-        manifest = _unpacked(file, building)
+        manifest = _unpack_backup(file, building)
         _check_database(building / DATABASE)
         if load is not None:
             load(building / DATABASE)
-            for rest in building.glob(f"{DATABASE}*"):
-                rest.unlink()
+            for leftover in building.glob(f"{DATABASE}*"):
+                leftover.unlink()
         if target.exists():
             target.rmdir()
         building.rename(target)
@@ -49,7 +49,7 @@ def restore_backup(file: Path, target: Path, load: DatabaseLoader | None = None)
     return manifest
 
 
-def _unpacked(file: Path, building: Path) -> dict[str, Any]:
+def _unpack_backup(file: Path, building: Path) -> dict[str, Any]:
     try:
         with tarfile.open(file, "r:gz") as archive:
             manifest = _manifest(archive)
@@ -63,8 +63,8 @@ def _unpacked(file: Path, building: Path) -> dict[str, Any]:
 
 
 def _manifest(archive: tarfile.TarFile) -> dict[str, Any]:
-    first = archive.next()
-    content = archive.extractfile(first) if first is not None and first.name == MANIFEST else None
+    first_entry = archive.next()
+    content = archive.extractfile(first_entry) if first_entry is not None and first_entry.name == MANIFEST else None
     manifest = json.load(content) if content is not None else None
     if not isinstance(manifest, dict):
         raise ValueError("it does not begin as one does")
@@ -77,8 +77,8 @@ def _manifest(archive: tarfile.TarFile) -> dict[str, Any]:
 
 def _unpack(archive: tarfile.TarFile, entry: tarfile.TarInfo, building: Path) -> None:
     name = PurePosixPath(entry.name)
-    known = entry.name in (MANIFEST, DATABASE, *FILES) or name.parts[0] in FOLDERS
-    if not entry.isfile() or not known or name.is_absolute() or ".." in name.parts:
+    is_expected = entry.name in (MANIFEST, DATABASE, *FILES) or name.parts[0] in FOLDERS
+    if not entry.isfile() or not is_expected or name.is_absolute() or ".." in name.parts:
         raise ValueError(f"it holds '{entry.name}', which no backup does")
     content = archive.extractfile(entry)
     if content is None or entry.name == MANIFEST:
@@ -86,10 +86,10 @@ def _unpack(archive: tarfile.TarFile, entry: tarfile.TarInfo, building: Path) ->
     path = building / name
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700 if entry.mode & 0o100 else 0o600)
-    with os.fdopen(descriptor, "wb") as out:
-        shutil.copyfileobj(content, out)
-        out.flush()
-        os.fsync(out.fileno())
+    with os.fdopen(descriptor, "wb") as output:
+        shutil.copyfileobj(content, output)
+        output.flush()
+        os.fsync(output.fileno())
 
 
 def _check_database(database: Path) -> None:

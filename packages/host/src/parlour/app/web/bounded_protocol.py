@@ -66,8 +66,8 @@ class BoundedSocket(SocketProtocol):
 class BoundedProtocol(CoalescingHttpProtocol):
     """HTTP protocol that enforces the limits of a connection."""
 
-    def __init__(self, limits: ConnectionLimiter, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
+    def __init__(self, limits: ConnectionLimiter, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self._limits = limits
         self._quota = limits.quota
         self._address = ""
@@ -90,9 +90,9 @@ class BoundedProtocol(CoalescingHttpProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""
-        refused = self._limits.enter(self._address)
-        if refused is not None:
-            self._refuse(refused)
+        refusal = self._limits.enter(self._address)
+        if refusal is not None:
+            self._refuse(refusal)
             self.transport.close()
             return
         self._entered = True
@@ -200,10 +200,10 @@ class BoundedProtocol(CoalescingHttpProtocol):
             self._disconnect("head_time")
             return
         # While reading is paused it is not known whether more was sent.
-        since = self.loop.time() if self.flow.read_paused else self._last_received
-        left = since + self._quota.silent_seconds - self.loop.time()
-        if left > 0:
-            self._timer = self.loop.call_later(left, self._on_read_timeout)
+        last_activity = self.loop.time() if self.flow.read_paused else self._last_received
+        remaining = last_activity + self._quota.silent_seconds - self.loop.time()
+        if remaining > 0:
+            self._timer = self.loop.call_later(remaining, self._on_read_timeout)
         else:
             self._disconnect("silent")
 

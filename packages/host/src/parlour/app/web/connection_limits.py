@@ -53,10 +53,10 @@ class ConnectionLimiter:
         if not self._exempt(address):
             key = limit_key(address)
             if self._by_address[key] >= self.quota.per_address:
-                words = (
+                message = (
                     "%d connections from %s are open: more are refused; is it a proxy, name it in http.trusted_proxies"
                 )
-                self._warn(words, self._by_address[key], key)
+                self._warn(message, self._by_address[key], key)
                 return "address"
             self._by_address[key] += 1
         self._open += 1
@@ -70,11 +70,11 @@ class ConnectionLimiter:
         else:
             del self._by_address[key]
 
-    def _warn(self, words: str, *arguments: object) -> None:
+    def _warn(self, message: str, *arguments: object) -> None:
         """Logs at most one warning per interval, since refused clients try again."""
         if time.monotonic() >= self._next_warning:
             self._next_warning = time.monotonic() + WARNING_INTERVAL_SECONDS
-            logger.warning(words, *arguments)
+            logger.warning(message, *arguments)
 
     def _exempt(self, address: str) -> bool:
         return is_loopback_address(address) or self._proxies.includes(address)

@@ -16,6 +16,7 @@ from parlour.core.access.keys import ApiKeys
 from parlour.core.access.users import UserAccounts
 from parlour.http.allowed_hosts import AllowedHosts
 from parlour.http.body_limit import AsgiApp
+from parlour.http.errors import ErrorResponses
 from parlour.http.events.fast_path import EventFastPath
 from parlour.http.events.service import EventInjector, EventResults, EventService
 from parlour.http.front_controller import FrontController
@@ -62,6 +63,7 @@ def build_host_app(
     authenticator = Authenticator(keys, logins, names, settings.model_calls.visible_to)
     injector = EventInjector(core.gateway, core.agents, core.bots, core.routes, ids, clock)
     events = EventService(injector, EventResults(journal, core.outcomes))
+    responses = ErrorResponses(host.redactor)
     uploads = _clear_folder(DataDirectory(settings.data).folder("uploads"))
 
     def load(pause: Callable[[], None]) -> "tuple[FastAPI, list[PrefixedRouter]]":
@@ -81,7 +83,7 @@ def build_host_app(
         for group in builder.groups():
             routers += group
             pause()
-        app = create_app(VERSION, authenticator, http.body_bytes, http.upload_bytes, routers)
+        app = create_app(VERSION, authenticator, responses, http.body_bytes, http.upload_bytes, routers)
         for _ in resolve_routes(app):
             pause()
         return app, routers
@@ -95,13 +97,13 @@ def build_host_app(
         with loading_in_background() as pause:
             return load(pause)[0]
 
-    fast_path = EventFastPath(events, authenticator, http.body_bytes)
+    fast_path = EventFastPath(events, authenticator, responses, http.body_bytes)
     front = FrontController(page, host.pending_start_steps, fast_path, LazyApp(load_in_background))
     return HttpApp(front, build_document)
 
 
 def _clear_folder(uploads: Path) -> Path:
     """Deletes unfinished uploads that a crashed Host left behind."""
-    for rest in uploads.iterdir():
-        shutil.rmtree(rest, ignore_errors=True)
+    for leftover in uploads.iterdir():
+        shutil.rmtree(leftover, ignore_errors=True)
     return uploads

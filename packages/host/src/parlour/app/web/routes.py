@@ -18,6 +18,7 @@ from parlour.core.access.users import UserAccounts
 from parlour.core.config.default_model import DefaultModelAssigner
 from parlour.core.config.model_usage import ModelReferences
 from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
+from parlour.core.model.ids import PluginId
 from parlour.core.models.reservations import BudgetUses
 from parlour.core.observability.explain.explanations import Explanations
 from parlour.http import adapters, audit, info, openapi, runners, runtimes, stats, tools
@@ -50,6 +51,7 @@ from parlour.http.fastapi_app import API_PREFIX, PrefixedRouter
 from parlour.http.feedback import endpoints as feedback
 from parlour.http.files import endpoints as files
 from parlour.http.health import endpoints as health
+from parlour.http.jobs import endpoints as jobs
 from parlour.http.keys import endpoints as keys
 from parlour.http.live import endpoints as live
 from parlour.http.mcp_servers import endpoints as mcp_servers
@@ -172,6 +174,7 @@ class RouterBuilder:
             approvals.router(host.journal, core.approvals, self._pages()),
             runs.router(host.journal, core.control, core.reruns, listing, self._pages(), host.clock),
             runtimes.router(core.workers, host.cursors),
+            jobs.router(core.jobs, self._pages(), host.clock),
         ]
 
     def _agents_and_bots(self) -> list[APIRouter]:
@@ -242,6 +245,6 @@ class RouterBuilder:
     def _pages(self) -> Pages:
         return Pages(self.host.journal, self.host.cursors)
 
-    def _plugin_status(self, plugin_id: str) -> str:
+    def _plugin_status(self, plugin_id: PluginId) -> str:
         supervisor = self.host.runtime.supervisors().get(plugin_id)
         return supervisor.status if supervisor else "stopped"

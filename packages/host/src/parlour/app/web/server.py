@@ -13,6 +13,7 @@ from parlour.app.host import Host
 from parlour.app.process_tuning import connections_within_file_limit
 from parlour.app.settings import HostSettings, HttpSettings
 from parlour.http.client_address import TrustedProxies
+from parlour.http.errors import ErrorResponses
 from parlour.http.page.static_server import PageServer
 from parlour.http.proxy_requests import ProxyMiddleware
 
@@ -48,7 +49,8 @@ def server(settings: HostSettings, host: Host, setup_token: str = "") -> Server:
     limits = ConnectionLimiter(_connection_quota(http), proxies, count)
     app = build_host_app(settings, host, setup_token, limits, PageServer(PAGE, http.prefix)).serve
     if proxies or http.prefix:
-        app = ProxyMiddleware(app, proxies, http.prefix, http.connections_per_address, partial(count, "address"))
+        responses, refused = ErrorResponses(host.redactor), partial(count, "address")
+        app = ProxyMiddleware(app, responses, proxies, http.prefix, http.connections_per_address, refused)
     config = uvicorn.Config(
         app,
         http=cast(Any, partial(BoundedProtocol, limits)),

@@ -28,16 +28,16 @@ class CoalescingTransport:
         self._transport = transport
         self._loop = loop
         self._unread_seconds = unread_seconds
-        self._written: list[bytes] = []
+        self._pending: list[bytes] = []
         self._size = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        if not self._written:
+        if not self._pending:
             self._loop.call_soon(self._flush)
-        self._written.append(data)
+        self._pending.append(data)
         self._size += len(data)
         if self._size >= FLUSH_BYTES:
             self._flush()
@@ -54,11 +54,11 @@ class CoalescingTransport:
         self._transport.write_eof()
 
     def _flush(self) -> None:
-        if self._written:
-            joined = b"".join(self._written)
-            self._written.clear()
+        if self._pending:
+            data = b"".join(self._pending)
+            self._pending.clear()
             self._size = 0
-            self._transport.write(joined)
+            self._transport.write(data)
 
 
 class CoalescingHttpProtocol(HttpToolsProtocol):

@@ -65,9 +65,9 @@ def router(
             httponly=True,
             samesite="lax",
         )
-        return person(login, login.user, request)
+        return to_response(login, login.user, request)
 
-    def person(login: BrowserSession, user: UserAccount, request: Request) -> SessionUserResponse:
+    def to_response(login: BrowserSession, user: UserAccount, request: Request) -> SessionUserResponse:
         authenticator: Authenticator = request.app.state.authenticator
         return {
             "kind": "user",
@@ -80,35 +80,35 @@ def router(
             "expires_at": login.expires_at,
         }
 
-    async def authenticated(email: str, password: str, *tried: str) -> UserAccount | None:
-        throttle.count_attempt(*tried)
+    async def authenticated(email: str, password: str, *limit_keys: str) -> UserAccount | None:
+        throttle.count_attempt(*limit_keys)
         try:
             user = await users.authenticate(email, password)
         except PasswordsBusy:
-            throttle.record_busy(*tried)
+            throttle.record_busy(*limit_keys)
             raise
         if user is not None:
-            throttle.record_success(*tried)
+            throttle.record_success(*limit_keys)
         return user
 
     @routes.get("/auth/setup")
     async def read_setup(request: Request) -> SetupState:
         """Tells whether the first owner is still to be made, and whether that takes the set-up token: it does unless
         the page was opened on the Host's own machine, without a proxy."""
-        needed = not await users.has_any()
-        return {"needed": needed, "token_required": needed and not names.is_local(request)}
+        is_needed = not await users.has_any()
+        return {"needed": is_needed, "token_required": is_needed and not names.is_local(request)}
 
     @routes.post("/auth/setup", status_code=201)
     async def set_up(body: FirstOwner, request: Request, response: Response) -> SessionUserResponse:
         """Makes the first owner and logs them in; there is one first owner only."""
         names.check(request)
         if not names.is_local(request):
-            tried = f"setup:{limit_key(_address(request))}"
-            throttle.count_attempt(tried)
+            attempt_key = f"setup:{limit_key(_address(request))}"
+            throttle.count_attempt(attempt_key)
             if not setup_token or not hmac.compare_digest(body.token.strip().encode(), setup_token.encode()):
                 message = "token: it is not the set-up token that the Host printed when it started"
                 raise Problem(403, "forbidden", message)
-            throttle.record_success(tried)
+            throttle.record_success(attempt_key)
         user = await raise_problem_if_refused(
             users.create("", body.email, body.name, "owner", body.password, first=True)
         )
@@ -117,8 +117,8 @@ def router(
     @routes.post("/auth/login")
     async def log_in(body: Credentials, request: Request, response: Response) -> SessionUserResponse:
         names.check(request)
-        tried = (f"account:{body.email.strip().casefold()}", f"address:{limit_key(_address(request))}")
-        user = await authenticated(body.email, body.password, *tried)
+        attempt_keys = (f"account:{body.email.strip().casefold()}", f"address:{limit_key(_address(request))}")
+        user = await authenticated(body.email, body.password, *attempt_keys)
         if user is None:
             raise Problem(401, "unauthenticated", "this address and password belong to no account")
         return await enter(user, request, response)
@@ -135,7 +135,7 @@ def router(
     async def read_me(principal: AnyPrincipal, request: Request) -> SessionUserResponse | KeyPrincipalResponse:
         """Who is asking; for a person also the token that guards changes."""
         if principal.login is not None:
-            return person(principal.login, principal.login.user, request)
+            return to_response(principal.login, principal.login.user, request)
         return {"kind": "key", "key_id": principal.id, "name": principal.name, "scope": principal.scope}
 
     @routes.put("/auth/me")
@@ -146,15 +146,15 @@ def router(
         if principal.login is None:
             raise Problem(409, "conflict", "a key has no account; log in to change yours")
         user = principal.login.user
-        tried = f"account:{user.email}"
-        if body.password is not None and await authenticated(user.email, body.current_password, tried) is None:
+        attempt_key = f"account:{user.email}"
+        if body.password is not None and await authenticated(user.email, body.current_password, attempt_key) is None:
             raise Problem(403, "forbidden", "current_password: it is not your password")
         user = await raise_problem_if_refused(
             users.change(principal.owner, user, name=body.name, password=body.password)
         )
         if body.password is not None:
             return await enter(user, request, response)
-        return person(principal.login, user, request)
+        return to_response(principal.login, user, request)
 
     return routes
 

@@ -16,10 +16,10 @@ Reason = Literal["tries", "busy"]
 
 
 class LoginThrottle:
-    def __init__(self, clock: Clock, refused: Callable[[Reason], None]) -> None:
-        """`refused` is called for each rejected attempt."""
+    def __init__(self, clock: Clock, on_refused: Callable[[Reason], None]) -> None:
+        """`on_refused` is called for each rejected attempt."""
         self._clock = clock
-        self._refused = refused
+        self._on_refused = on_refused
         self._tries: dict[str, deque[int]] = {}
 
     def count_attempt(self, *names: str) -> None:
@@ -28,7 +28,7 @@ class LoginThrottle:
         for name in names:
             tries = self._recent(name, now)
             if len(tries) >= MAX_TRIES:
-                self._refused("tries")
+                self._on_refused("tries")
                 seconds = max(1, (tries[0] + WINDOW_MILLISECONDS - now + 999) // 1000)
                 raise Problem(429, "rate_limited", f"too many tries; wait {seconds} seconds", {"retry_after": seconds})
         for name in names:
@@ -36,14 +36,14 @@ class LoginThrottle:
                 self._tries.pop(next(iter(self._tries)))
             self._tries.setdefault(name, deque(maxlen=MAX_TRIES)).append(now)
 
-    def record_success(self, account: str, *others: str) -> None:
+    def record_success(self, account: str, *other_keys: str) -> None:
         """Drops all attempts for an account whose password was right; for the other names only this attempt."""
         self._tries.pop(account, None)
-        self._uncount_attempt(*others)
+        self._uncount_attempt(*other_keys)
 
     def record_busy(self, *names: str) -> None:
         """Takes back an attempt whose password could not be checked."""
-        self._refused("busy")
+        self._on_refused("busy")
         self._uncount_attempt(*names)
 
     def _uncount_attempt(self, *names: str) -> None:

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.model.agent import Agent
+from parlour.core.model.ids import AgentId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
 
@@ -19,7 +20,7 @@ from .schemas import AgentBody, AgentChange, AgentResponse
 def router(agents: AgentRepository, form: AgentMapper, cursors: Cursors, ids: Ids, clock: Clock) -> APIRouter:
     routes = ApiRouter(tags=["agents"])
 
-    def build(agent_id: str, body: AgentBody, before: Agent | None, principal: Principal) -> Agent:
+    def build(agent_id: AgentId, body: AgentBody, before: Agent | None, principal: Principal) -> Agent:
         return form.to_agent(agent_id, body, before)
 
     add_crud_routes(
@@ -27,6 +28,6 @@ def router(agents: AgentRepository, form: AgentMapper, cursors: Cursors, ids: Id
         ConfigResource("agent", "/agents", agents.get, attrgetter("agent_id"), form.to_response, cursors, clock),
         CrudSchemas("agent", "agent_id", AgentBody, AgentResponse, replace_body=AgentChange),
         CrudOperations(agents.all, build, agents.add, agents.replace, agents.remove, without_wait(form.to_response)),
-        ids.new,
+        lambda: AgentId(ids.new()),
     )
     return routes

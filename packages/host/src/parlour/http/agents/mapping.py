@@ -7,6 +7,7 @@ from typing import cast
 from parlour.core.config import form_validation, secret_fields
 from parlour.core.model import resource_policy
 from parlour.core.model.agent import Agent, StatePolicy
+from parlour.core.model.ids import AgentId
 from parlour.core.model.resource_policy import ResourcePolicy
 from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour.core.secrets import SecretBox
@@ -21,7 +22,7 @@ class AgentMapper:
         self._registry = registry
         self._secrets = secrets
 
-    def to_agent(self, agent_id: str, body: AgentBody, before: Agent | None = None) -> Agent:
+    def to_agent(self, agent_id: AgentId, body: AgentBody, before: Agent | None = None) -> Agent:
         """Builds an agent after checking that its runner exists and accepts its configuration, prefilled from the
         form's defaults.
 
@@ -38,13 +39,15 @@ class AgentMapper:
         config = secret_fields.merge_masked(
             form, body.runner_config, before.runner_config if before is not None else {}
         )
-        known = {name for name, value in config.items() if value is not body.runner_config[name]}
-        given = {name: "" if name in known else value for name, value in config.items()}
-        wrong = form_validation.validate(form, given)
-        if wrong:
-            fields = [{"field": f"runner_config.{name}", "message": message} for name, message in wrong]
-            first = fields[0]
-            raise Problem(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
+        unchanged = {name for name, value in config.items() if value is not body.runner_config[name]}
+        submitted = {name: "" if name in unchanged else value for name, value in config.items()}
+        problems = form_validation.validate(form, submitted)
+        if problems:
+            fields = [{"field": f"runner_config.{name}", "message": message} for name, message in problems]
+            first_problem = fields[0]
+            raise Problem(
+                422, "invalid_argument", f"{first_problem['field']}: {first_problem['message']}", {"fields": fields}
+            )
         fields_of_body = body.model_dump(exclude={"resource_policy", "state_policy", "event_types", "runner_config"})
         fields_of_body["delivery_policy"] = body.delivery_policy.non_default_fields()
         return Agent(
@@ -113,5 +116,5 @@ def _names(names: resource_policy.Names) -> Names:
     return names if names == "*" else list(names)
 
 
-def _names_by_kind(given: Mapping[str, resource_policy.Names]) -> dict[ResourceKind, Names]:
-    return {cast("ResourceKind", kind): _names(names) for kind, names in given.items()}
+def _names_by_kind(selections: Mapping[str, resource_policy.Names]) -> dict[ResourceKind, Names]:
+    return {cast("ResourceKind", kind): _names(names) for kind, names in selections.items()}

@@ -7,6 +7,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from parlour.core.model.delivery_policy import MIN_MESSAGE_SIZE
+from parlour.core.model.ids import AgentId, BotId, RunnerId
 
 from ..crud import Name
 from ..responses import Id
@@ -71,7 +72,7 @@ class TargetBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    bot_id: str = Field(min_length=1, max_length=200)
+    bot_id: BotId = Field(min_length=1, max_length=200)
     chat_type: Literal["private", "group"]
     chat_id: str = Field(min_length=1, max_length=200)
     account: str = Field(default="", max_length=200)
@@ -94,8 +95,8 @@ class DeliveryPolicyBody(BaseModel):
     @classmethod
     def _large_enough(cls, size: int) -> int:
         if 0 < size < MIN_MESSAGE_SIZE:
-            told = "Input should be at least {least}, or 0 for what the platform takes"
-            raise PydanticCustomError("message_size", told, {"least": MIN_MESSAGE_SIZE})
+            message = "Input should be at least {least}, or 0 for what the platform takes"
+            raise PydanticCustomError("message_size", message, {"least": MIN_MESSAGE_SIZE})
         return size
 
     def non_default_fields(self) -> dict[str, Any]:
@@ -152,7 +153,7 @@ class AgentBody(BaseModel):
     )
 
     name: Name
-    runner_id: str = Field(min_length=1, max_length=500)
+    runner_id: RunnerId = Field(min_length=1, max_length=500)
     description: str = Field(default="", max_length=5000)
     runner_config: dict[str, Any] = {}
     resource_policy: ResourcePolicyBody = ResourcePolicyBody()
@@ -171,7 +172,7 @@ class AgentBody(BaseModel):
 class AgentChange(AgentBody):
     """What was read may be sent back with its changes."""
 
-    agent_id: str | None = Field(default=None, exclude=True, description="If it is given, that of the address")
+    agent_id: AgentId | None = Field(default=None, exclude=True, description="If it is given, that of the address")
 
 
 class SenderResponse(TypedDict):
@@ -212,7 +213,7 @@ class StatePolicyResponse(TypedDict):
 class AgentResponse(TypedDict):
     agent_id: Id
     name: str
-    runner_id: str
+    runner_id: RunnerId
     """Of GET /runners."""
     description: str
     runner_config: dict[str, Any]

@@ -10,6 +10,7 @@ from parlour.core.approvals.service import ApprovalService
 from parlour.core.encoding import loads
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, Select, where
+from parlour.core.model.ids import ApprovalId
 from parlour.core.store.tables import APPROVALS
 
 from ..api_router import ApiRouter
@@ -20,7 +21,7 @@ from ..responses import PageResponse
 from .origins import read_occasions
 from .schemas import ApprovalResponse, DecisionBody, OccasionResponse, Status
 
-ApprovalId = Annotated[str, Path(max_length=64)]
+ApprovalPath = Annotated[ApprovalId, Path(max_length=64)]
 _STATUS = {"not_found": 404, "conflict": 409, "denied": 403}
 
 
@@ -29,8 +30,8 @@ def router(journal: Journal, approvals: ApprovalService, pages: Pages) -> APIRou
 
     async def to_responses(rows: Sequence[Row]) -> list[ApprovalResponse]:
         """Returns the approvals with the occasions of their events."""
-        found = await read_occasions(journal, [int(row["event_seq"]) for row in rows])
-        return [_to_response(row, found.get(int(row["event_seq"]))) for row in rows]
+        occasions = await read_occasions(journal, [int(row["event_seq"]) for row in rows])
+        return [_to_response(row, occasions.get(int(row["event_seq"]))) for row in rows]
 
     @routes.get("/approvals")
     async def list_approvals(
@@ -42,15 +43,15 @@ def router(journal: Journal, approvals: ApprovalService, pages: Pages) -> APIRou
         return {"items": await to_responses(page["items"]), "next_cursor": page["next_cursor"]}
 
     @routes.get("/approvals/{approval_id}")
-    async def read_approval(approval_id: ApprovalId, principal: Viewer) -> ApprovalResponse:
+    async def read_approval(approval_id: ApprovalPath, principal: Viewer) -> ApprovalResponse:
         rows = await journal.read(Select(APPROVALS, where(approval_id=approval_id), limit=1))
         if not rows:
             raise not_found(f"approval '{approval_id}'", "GET /api/v1/approvals lists them")
-        [shown] = await to_responses(rows)
-        return shown
+        [response_body] = await to_responses(rows)
+        return response_body
 
     @routes.post("/approvals/{approval_id}")
-    async def decide(approval_id: ApprovalId, body: DecisionBody, principal: Operator) -> ApprovalResponse:
+    async def decide(approval_id: ApprovalPath, body: DecisionBody, principal: Operator) -> ApprovalResponse:
         """Carried out at once if it is approved; what became of it is its `outcome`."""
         decider = Decider(principal.participant, operator=True, principal=principal.owner)
         try:

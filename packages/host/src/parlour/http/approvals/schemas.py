@@ -5,6 +5,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
+from parlour.core.model.ids import AgentId, ConversationId, RunId
+
 from ..responses import Id, TimestampMs
 
 Status = Literal["pending", "approved", "denied", "expired"]
@@ -39,9 +41,9 @@ class ApprovalResponse(TypedDict):
     words: str
     """What is asked, as the chat was told."""
     hash: str
-    run_id: str
-    agent_id: str
-    conversation_id: str
+    run_id: RunId
+    agent_id: AgentId
+    conversation_id: ConversationId
     call: dict[str, Any]
     """Exactly what will be done."""
     requester: str

@@ -24,31 +24,31 @@ class ByteRange:
     length: int
 
 
-def content_response(kept: ArtifactService, artifact: Artifact, request: Request) -> Response:
+def content_response(artifacts: ArtifactService, artifact: Artifact, request: Request) -> Response:
     """Builds the response for an artifact whose content is available locally."""
     headers = _headers(artifact)
-    if headers["etag"] in _listed(request.headers.get("if-none-match", "")):
+    if headers["etag"] in _parse_tags(request.headers.get("if-none-match", "")):
         return Response(status_code=304, headers=headers)
-    wanted = _range(artifact, request)
-    if wanted is None:
+    byte_range = _range(artifact, request)
+    if byte_range is None:
         part, status = ByteRange(0, artifact.size_bytes), 200
     else:
-        part, status = wanted, 206
+        part, status = byte_range, 206
         last = part.start + part.length - 1
         headers["content-range"] = f"bytes {part.start}-{last}/{artifact.size_bytes}"
     headers["content-length"] = str(part.length)
     if request.method == "HEAD":
         return Response(status_code=status, headers=headers)
-    return StreamingResponse(kept.stream(artifact, part.start, part.length), status, headers)
+    return StreamingResponse(artifacts.stream(artifact, part.start, part.length), status, headers)
 
 
 def _headers(artifact: Artifact) -> dict[str, str]:
-    described = artifact.info
-    mime_type = described.mime_type or BINARY
-    shown = "inline" if is_safe_inline(mime_type) else "attachment"
+    info = artifact.info
+    mime_type = info.mime_type or BINARY
+    disposition = "inline" if is_safe_inline(mime_type) else "attachment"
     return {
         "content-type": f"{mime_type}; charset=utf-8" if mime_type.startswith("text/") else mime_type,
-        "content-disposition": f"{shown}; filename*=UTF-8''{quote(described.name or artifact.artifact_id, safe='')}",
+        "content-disposition": f"{disposition}; filename*=UTF-8''{quote(info.name or artifact.artifact_id, safe='')}",
         "etag": f'"{artifact.sha256}"',
         "accept-ranges": "bytes",
         "cache-control": "private, no-cache",
@@ -57,18 +57,18 @@ def _headers(artifact: Artifact) -> dict[str, str]:
     }
 
 
-def _listed(tags: str) -> list[str]:
+def _parse_tags(tags: str) -> list[str]:
     return [tag.strip().removeprefix("W/") for tag in tags.split(",")]
 
 
 def _range(artifact: Artifact, request: Request) -> ByteRange | None:
     """Parses the requested range. Returns None, which means the whole content, for several ranges, an unreadable header
     or a stale `If-Range`."""
-    found = _RANGE.fullmatch(request.headers.get("range", "").replace(" ", ""))
+    match = _RANGE.fullmatch(request.headers.get("range", "").replace(" ", ""))
     condition = request.headers.get("if-range")
-    if found is None or (condition is not None and condition != f'"{artifact.sha256}"'):
+    if match is None or (condition is not None and condition != f'"{artifact.sha256}"'):
         return None
-    first, last = found.groups()
+    first, last = match.groups()
     size = artifact.size_bytes
     if not first and not last:
         return None

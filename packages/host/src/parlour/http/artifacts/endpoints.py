@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 
+from parlour.core.model.ids import ArtifactId
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact
 
@@ -15,7 +16,7 @@ from .access import ArtifactAccess
 from .content import content_response
 from .responses import ArtifactResponse
 
-ArtifactId = Annotated[str, Path(max_length=64)]
+ArtifactPath = Annotated[ArtifactId, Path(max_length=64)]
 
 _BYTES = {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
 CONTENT: dict[int | str, dict[str, Any]] = {
@@ -25,27 +26,27 @@ CONTENT: dict[int | str, dict[str, Any]] = {
 }
 
 
-def router(kept: ArtifactService, access: ArtifactAccess) -> APIRouter:
+def router(artifacts: ArtifactService, access: ArtifactAccess) -> APIRouter:
     routes = ApiRouter(tags=["artifacts"])
 
-    async def visible(artifact_id: str, principal: Principal) -> Artifact:
+    async def visible(artifact_id: ArtifactId, principal: Principal) -> Artifact:
         """Returns the artifact if the principal may see it. Another principal's artifact yields not_found, like one
         that never existed or has expired."""
-        artifact = await kept.get(artifact_id)
+        artifact = await artifacts.get(artifact_id)
         if artifact is None or not await access.allows(principal, artifact):
             raise not_found(f"artifact '{artifact_id}'", "transcripts and runs name theirs")
         return artifact
 
     @routes.head("/artifacts/{artifact_id}", include_in_schema=False)
     @routes.get("/artifacts/{artifact_id}")
-    async def read_artifact(artifact_id: ArtifactId, principal: Reader) -> ArtifactResponse:
+    async def read_artifact(artifact_id: ArtifactPath, principal: Reader) -> ArtifactResponse:
         return to_response(await visible(artifact_id, principal))
 
     @routes.head("/artifacts/{artifact_id}/content", include_in_schema=False)
     @routes.get("/artifacts/{artifact_id}/content", response_class=Response, responses=CONTENT)
-    async def read_content(artifact_id: ArtifactId, principal: Reader, request: Request) -> Response:
+    async def read_content(artifact_id: ArtifactPath, principal: Reader, request: Request) -> Response:
         """Whole, or the range that is asked for. What could run in a browser comes as a download."""
-        return content_response(kept, await kept.ensure_local(await visible(artifact_id, principal)), request)
+        return content_response(artifacts, await artifacts.ensure_local(await visible(artifact_id, principal)), request)
 
     return routes
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Response
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.bots import Bot, BotRepository
 from parlour.core.config.routes import RouteRepository, first_routes, replace_statements
+from parlour.core.model.ids import BotId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
 from parlour.core.platforms.port import ConnectionStatus
@@ -28,19 +29,19 @@ from .schemas import BotBody, BotChange
 class BotConnections(Protocol):
     """Applies configuration changes to running bots and reports their status."""
 
-    async def apply(self, bot_id: str) -> None: ...
+    async def apply(self, bot_id: BotId) -> None: ...
 
-    def status(self, bot_id: str) -> ConnectionStatus: ...
+    def status(self, bot_id: BotId) -> ConnectionStatus: ...
 
 
-def get_bot_or_404(bots: BotRepository, bot_id: str) -> Bot:
+def get_bot_or_404(bots: BotRepository, bot_id: BotId) -> Bot:
     bot = bots.get(bot_id)
     if bot is None:
         raise bot_not_found(bot_id)
     return bot
 
 
-def bot_not_found(bot_id: str) -> Problem:
+def bot_not_found(bot_id: BotId) -> Problem:
     return not_found(f"bot '{bot_id}'", "GET /api/v1/bots lists them")
 
 
@@ -56,7 +57,7 @@ def router(
 ) -> APIRouter:
     routes = ApiRouter(tags=["bots"])
 
-    def shown(bot: Bot) -> responses.BotResponse:
+    def to_response(bot: Bot) -> responses.BotResponse:
         """Returns the bot with the names of its secrets instead of their values."""
         status = connections.status(bot.bot_id)
         return {
@@ -73,42 +74,44 @@ def router(
             },
         }
 
-    shelf = ConfigResource("bot", "/bots", bots.get, attrgetter("bot_id"), audit_view, cursors, clock, version_fields)
+    resource = ConfigResource(
+        "bot", "/bots", bots.get, attrgetter("bot_id"), audit_view, cursors, clock, version_fields
+    )
 
     @routes.post("/bots", status_code=201)
     async def create_bot(body: BotBody, principal: Admin, response: Response) -> responses.BotResponse:
-        bot = form.to_bot(ids.new(), body)
-        first = routing.with_ids(first_routes(agents.all()))
-        await bots.add(bot, shelf.audit_entry(principal, None, bot), *replace_statements(bot.bot_id, first))
-        routing.cache(bot.bot_id, first)
+        bot = form.to_bot(BotId(ids.new()), body)
+        initial_routes = routing.with_ids(first_routes(agents.all()))
+        await bots.add(bot, resource.audit_entry(principal, None, bot), *replace_statements(bot.bot_id, initial_routes))
+        routing.cache(bot.bot_id, initial_routes)
         await connections.apply(bot.bot_id)
-        return shown(shelf.with_etag(bot, response))
+        return to_response(resource.with_etag(bot, response))
 
     @routes.get("/bots")
     async def list_bots(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
     ) -> PageResponse[responses.BotResponse]:
-        return shelf.list_page(bots.all(), shown, limit, cursor)
+        return resource.list_page(bots.all(), to_response, limit, cursor)
 
     @routes.get("/bots/{bot_id}")
-    async def read_bot(bot_id: str, principal: Viewer, response: Response) -> responses.BotResponse:
-        return shown(shelf.with_etag(shelf.get_or_404(bot_id), response))
+    async def read_bot(bot_id: BotId, principal: Viewer, response: Response) -> responses.BotResponse:
+        return to_response(resource.with_etag(resource.get_or_404(bot_id), response))
 
     @routes.put("/bots/{bot_id}")
     async def replace_bot(
-        bot_id: str, body: BotChange, principal: Admin, response: Response, if_match: IfMatch = None
+        bot_id: BotId, body: BotChange, principal: Admin, response: Response, if_match: IfMatch = None
     ) -> responses.BotResponse:
-        async with shelf.edit(bot_id, if_match) as before:
+        async with resource.edit(bot_id, if_match) as before:
             check_same_id("bot_id", bot_id, body.bot_id)
             bot = form.to_bot(bot_id, body, before)
-            await bots.replace(bot, shelf.audit_entry(principal, before, bot))
+            await bots.replace(bot, resource.audit_entry(principal, before, bot))
         await connections.apply(bot_id)
-        return shown(shelf.with_etag(bot, response))
+        return to_response(resource.with_etag(bot, response))
 
     @routes.delete("/bots/{bot_id}", status_code=204)
-    async def delete_bot(bot_id: str, principal: Admin, if_match: IfMatch = None) -> Response:
-        async with shelf.edit(bot_id, if_match) as before:
-            await bots.remove(bot_id, shelf.audit_entry(principal, before, None))
+    async def delete_bot(bot_id: BotId, principal: Admin, if_match: IfMatch = None) -> Response:
+        async with resource.edit(bot_id, if_match) as before:
+            await bots.remove(bot_id, resource.audit_entry(principal, before, None))
         routing.cache(bot_id, [])
         await connections.apply(bot_id)
         return Response(status_code=204)

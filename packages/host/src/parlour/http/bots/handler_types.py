@@ -10,6 +10,7 @@ from pydantic import Field
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.form_validation import SECRET_MASK
 from parlour.core.encoding import dumps, loads
+from parlour.core.model.ids import AgentId
 from parlour.core.model.plugin_manager import PluginError, PluginManager
 from parlour.core.secrets import SecretBox
 
@@ -22,7 +23,7 @@ Outcome = tuple[str, dict[str, Any]]
 
 
 class AgentHandlerBody(StrictBody):
-    agent_id: str = Field(min_length=1, max_length=255)
+    agent_id: AgentId = Field(min_length=1, max_length=255)
 
 
 class PluginHandlerBody(StrictBody):
@@ -36,11 +37,14 @@ class DropHandlerBody(StrictBody):
 
 
 class HandlerForm:
-    """Maps the configuration of one handler type. The defaults are for a type without checks and secrets."""
+    """Maps the configuration of one handler type. The defaults are for a type without checks and secrets.
+
+    The docstring of a form is its row in the guide: the effect, and after `Configuration:` the fields.
+    """
 
     body: ClassVar[type[StrictBody]]
     """Schema of `handler_config`."""
-    outcomes: ClassVar[Mapping[str, str]]
+    outcomes: ClassVar[Mapping[str, str]] = {"outcome_handled": "the handler of this route takes it"}
     """English texts of the outcomes of a dry run, by their codes."""
 
     def __init__(self, agents: AgentRepository, plugins: PluginManager, secrets: SecretBox) -> None:
@@ -48,9 +52,9 @@ class HandlerForm:
         self._plugins = plugins
         self._secrets = secrets
 
-    def to_config(self, place: str, config: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the configuration to store. `before` is the stored one of the same route, and `place` the route's
-        number in the request. Raises a Problem that names an invalid field.
+    def to_config(self, field_path: str, config: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the configuration to store. `before` is the stored one of the same route, and `field_path`
+        the route's place in the request. Raises a Problem that names an invalid field.
         """
         return config
 
@@ -60,30 +64,36 @@ class HandlerForm:
         return dict(config)
 
     @classmethod
-    def outcome(cls, decision: Any, heard: bool) -> Outcome:
-        """Returns the outcome of a decision for this handler. `heard` says whether a plugin listens to the event."""
+    def outcome(cls, decision: Any, has_listeners: bool) -> Outcome:
+        """Returns the outcome of a decision for this handler. `has_listeners` says whether a plugin listens."""
         return next(iter(cls.outcomes)), {}
 
 
 class AgentForm(HandlerForm):
-    """Form of the handler `agent`."""
+    """Runs the agent.
+
+    Configuration: `agent_id`
+    """
 
     body = AgentHandlerBody
     outcomes: ClassVar = {"outcome_answers": "agent '{agent}' answers"}
 
-    def to_config(self, place: str, config: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    def to_config(self, field_path: str, config: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
         if self._agents.get(config["agent_id"]) is None:
             message = f"there is no agent '{config['agent_id']}'; GET /api/v1/agents lists them"
-            raise invalid_field(f"{place}.handler_config.agent_id", message)
+            raise invalid_field(f"{field_path}.handler_config.agent_id", message)
         return config
 
     @classmethod
-    def outcome(cls, decision: Any, heard: bool) -> Outcome:
+    def outcome(cls, decision: Any, has_listeners: bool) -> Outcome:
         return "outcome_answers", {"agent": decision.binding.agent.name}
 
 
 class PluginForm(HandlerForm):
-    """Form of the handler `plugin`."""
+    """Passes it to listeners by priority; a listener can stop it.
+
+    Configuration: `plugins`, each installed (empty: all)
+    """
 
     body = PluginHandlerBody
     outcomes: ClassVar = {
@@ -92,24 +102,24 @@ class PluginForm(HandlerForm):
         "outcome_unheard": "no plugin listens to it, so nobody answers",
     }
 
-    def to_config(self, place: str, config: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    def to_config(self, field_path: str, config: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
         """Checks that newly named plugins are installed. A plugin that the route named before may have been removed
         since; it is accepted, so that the other routes can still be changed."""
         plugins = config["plugins"]
-        named = [each for each in plugins if each not in before.get("plugins", ())]
+        added_plugins = [each for each in plugins if each not in before.get("plugins", ())]
         try:
-            known = {facts.plugin_id for facts in self._plugins.all()} if named else set()
+            installed = {info.plugin_id for info in self._plugins.all()} if added_plugins else set()
         except PluginError:  # unknown while the plugin runtime is unavailable
             return config
         for number, plugin_id in enumerate(plugins):
-            if plugin_id in named and plugin_id not in known:
+            if plugin_id in added_plugins and plugin_id not in installed:
                 message = f"there is no plugin '{plugin_id[:200]}'; GET /api/v1/plugins lists them"
-                raise invalid_field(f"{place}.handler_config.plugins.{number}", message)
+                raise invalid_field(f"{field_path}.handler_config.plugins.{number}", message)
         return config
 
     @classmethod
-    def outcome(cls, decision: Any, heard: bool) -> Outcome:
-        if not heard:
+    def outcome(cls, decision: Any, has_listeners: bool) -> Outcome:
+        if not has_listeners:
             return "outcome_unheard", {}
         if decision.plugins:
             return "outcome_plugins", {"plugins": ", ".join(decision.plugins)}
@@ -117,12 +127,15 @@ class PluginForm(HandlerForm):
 
 
 class WebhookForm(HandlerForm):
-    """Form of the handler `webhook`. Secrets are sealed, and masked in responses."""
+    """Sends the event to a URL. Secrets are sealed, and masked in responses.
+
+    Configuration: [see below](#webhooks)
+    """
 
     body = WebhookHandlerBody
     outcomes: ClassVar = {"outcome_hooked": "it is sent to {url}"}
 
-    def to_config(self, place: str, config: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    def to_config(self, field_path: str, config: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
         """Seals the secret and the header values; values that are left out or masked keep what is stored."""
         secret, headers = config.pop("secret"), config.pop("headers")
         if secret is None:
@@ -130,31 +143,33 @@ class WebhookForm(HandlerForm):
         else:
             config["sealed_secret"] = self._secrets.seal(secret) if secret else ""
         if SECRET_MASK in headers.values():
-            kept = loads(self._secrets.open(before["sealed_headers"])) if before.get("sealed_headers") else {}
-            unknown = next((name for name, value in headers.items() if value == SECRET_MASK and name not in kept), None)
+            stored_headers = loads(self._secrets.open(before["sealed_headers"])) if before.get("sealed_headers") else {}
+            unknown = next(
+                (name for name, value in headers.items() if value == SECRET_MASK and name not in stored_headers), None
+            )
             if unknown is not None:
                 message = "its value is not known here; a mask stands for what the route of this route_id has already"
-                raise invalid_field(f"{place}.handler_config.headers.{unknown}", message)
-            headers = {name: kept[name] if value == SECRET_MASK else value for name, value in headers.items()}
+                raise invalid_field(f"{field_path}.handler_config.headers.{unknown}", message)
+            headers = {name: stored_headers[name] if value == SECRET_MASK else value for name, value in headers.items()}
         config["header_names"] = sorted(headers)
         config["sealed_headers"] = self._secrets.seal(dumps(headers)) if headers else ""
         return config
 
     @classmethod
     def to_response(cls, config: dict[str, Any]) -> dict[str, Any]:
-        shown = dict(config)
-        shown["secret_set"] = bool(shown.pop("sealed_secret"))
-        shown["headers"] = dict.fromkeys(shown.pop("header_names"), SECRET_MASK)
-        shown.pop("sealed_headers")
-        return shown
+        response = dict(config)
+        response["secret_set"] = bool(response.pop("sealed_secret"))
+        response["headers"] = dict.fromkeys(response.pop("header_names"), SECRET_MASK)
+        response.pop("sealed_headers")
+        return response
 
     @classmethod
-    def outcome(cls, decision: Any, heard: bool) -> Outcome:
+    def outcome(cls, decision: Any, has_listeners: bool) -> Outcome:
         return "outcome_hooked", {"url": decision.route.handler_config["url"]}
 
 
 class DropForm(HandlerForm):
-    """Form of the handler `drop`."""
+    """Ignores the event."""
 
     body = DropHandlerBody
     outcomes: ClassVar = {"outcome_dropped": "nobody answers, on purpose"}

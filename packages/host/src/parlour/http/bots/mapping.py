@@ -5,6 +5,7 @@ from typing import Any
 
 from parlour.core.config.bots import Bot
 from parlour.core.config.form_validation import SECRET_MASK
+from parlour.core.model.ids import BotId
 from parlour.core.platforms.bot_config import BotConfiguration, InvalidBotConfig, build_configuration
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import AdapterCatalogue
@@ -19,14 +20,14 @@ class BotMapper:
         self._catalogue = catalogue
         self._secrets = secrets
 
-    def to_bot(self, bot_id: str, body: BotBody, before: Bot | None = None) -> Bot:
+    def to_bot(self, bot_id: BotId, body: BotBody, before: Bot | None = None) -> Bot:
         if before is not None and before.adapter != body.adapter:
             raise invalid_field(
                 "adapter", f"a bot stays with its adapter, '{before.adapter}'; make another bot for this one"
             )
         stored = BotConfiguration(before.config, before.secrets) if before is not None else BotConfiguration({}, {})
-        made = self._build_configuration(self._manifest(body.adapter), body.adapter_config, stored)
-        return Bot(bot_id, body.name, body.adapter, made.config, made.secrets, body.enabled)
+        configuration = self._build_configuration(self._manifest(body.adapter), body.adapter_config, stored)
+        return Bot(bot_id, body.name, body.adapter, configuration.config, configuration.secrets, body.enabled)
 
     def _manifest(self, adapter: str) -> AdapterManifest:
         manifests = self._catalogue.manifests()
@@ -35,11 +36,11 @@ class BotMapper:
         return manifests[adapter]
 
     def _build_configuration(
-        self, manifest: AdapterManifest, given: dict[str, Any], stored: BotConfiguration
+        self, manifest: AdapterManifest, submitted: dict[str, Any], stored: BotConfiguration
     ) -> BotConfiguration:
         try:
             check = partial(self._catalogue.config_problems, manifest.name)
-            return build_configuration(manifest, given, stored, self._secrets, check)
+            return build_configuration(manifest, submitted, stored, self._secrets, check)
         except InvalidBotConfig as refusal:
             raise invalid_fields([(f"adapter_config.{name}", text) for name, text in refusal.problems]) from refusal
 

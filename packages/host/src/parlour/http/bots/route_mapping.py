@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.routes import Route
+from parlour.core.model.ids import NO_ROUTE
 from parlour.core.model.plugin_manager import PluginManager
 from parlour.core.secrets import SecretBox
 
@@ -22,33 +23,38 @@ class RouteMapper:
         self._forms = {name: form(agents, plugins, secrets) for name, form in HANDLER_FORMS.items()}
 
     def to_routes(self, bodies: list[RouteBody], before: list[Route]) -> list[Route]:
-        known = {route.route_id: route for route in before}
-        return [self._route(f"{number}", body, known.get(body.route_id)) for number, body in enumerate(bodies)]
+        existing = {route.route_id: route for route in before}
+        return [self._route(f"{number}", body, existing.get(body.route_id)) for number, body in enumerate(bodies)]
 
-    def _route(self, place: str, body: RouteBody, before: Route | None) -> Route:
+    def _route(self, field_path: str, body: RouteBody, before: Route | None) -> Route:
         form = self._forms[body.handler_type]
         stored = before.handler_config if before is not None else {}
         return Route(
             event_type=body.event_type,
             handler_type=body.handler_type,
-            handler_config=form.to_config(place, _config(place, body, form), stored),
+            handler_config=form.to_config(field_path, _config(field_path, body, form), stored),
             enabled=body.enabled,
             priority=body.priority,
             description=body.description,
             filters=body.filters.model_dump(mode="json", exclude_none=True),
-            route_id=before.route_id if before is not None else "",
+            route_id=before.route_id if before is not None else NO_ROUTE,
         )
 
 
-def _config(place: str, body: RouteBody, form: HandlerForm) -> dict[str, Any]:
+def _config(field_path: str, body: RouteBody, form: HandlerForm) -> dict[str, Any]:
     try:
         return form.body.model_validate(body.handler_config).model_dump(mode="json")
     except ValidationError as error:
-        where, told = f"{place}.handler_config", field_errors(error.errors(include_url=False), body.handler_config)
-        raise invalid_fields([(f"{where}.{each['field']}", each["message"]) for each in told]) from None
+        config_path, errors = (
+            f"{field_path}.handler_config",
+            field_errors(error.errors(include_url=False), body.handler_config),
+        )
+        raise invalid_fields([(f"{config_path}.{each['field']}", each["message"]) for each in errors]) from None
 
 
 def to_response(route: Route) -> RouteResponse:
+    """Serializes a route. The configuration of a handler type that this version does not know may be secret."""
+    form = HANDLER_FORMS.get(route.handler_type)
     return {
         "event_type": route.event_type,
         "handler_type": cast("HandlerType", route.handler_type),
@@ -57,5 +63,5 @@ def to_response(route: Route) -> RouteResponse:
         "description": route.description,
         "filters": route.filters,
         "route_id": route.route_id,
-        "handler_config": HANDLER_FORMS[route.handler_type].to_response(dict(route.handler_config)),
+        "handler_config": form.to_response(dict(route.handler_config)) if form is not None else {},
     }

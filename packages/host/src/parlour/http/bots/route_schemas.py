@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, field_valida
 from pydantic_core import PydanticCustomError
 
 from parlour.core.model import regex_budget
+from parlour.core.model.ids import NO_ROUTE, RouteId
 from parlour.core.routing import time_windows
 from parlour_sdk.protocol.people import ChatType, MemberRole
 from parlour_sdk.protocol.platform_events import is_event_pattern
@@ -103,7 +104,7 @@ class RouteBody(StrictBody):
     enabled: bool = True
     priority: int = Field(default=0, ge=-1_000_000, le=1_000_000)
     description: str = Field(default="", max_length=500)
-    route_id: str = Field(default="", max_length=64)
+    route_id: RouteId = Field(default=NO_ROUTE, max_length=64)
 
     @field_validator("event_type")
     @classmethod
@@ -115,12 +116,24 @@ class RouteBody(StrictBody):
         return pattern
 
 
+class RoutePage(StrictBody):
+    """The routes in the form that GET answers with, which PUT accepts as well as the bare list."""
+
+    items: list[RouteBody] = Field(max_length=500)
+    next_cursor: None = None
+
+
 def _unwrap_page(body: Any) -> Any:
     """Accepts the response of the GET endpoint unchanged as the body of a PUT."""
-    return body["items"] if isinstance(body, dict) and body.keys() <= {"items", "next_cursor"} and body else body
+    is_page = isinstance(body, dict) and "items" in body and body.keys() <= RoutePage.model_fields.keys()
+    return body["items"] if is_page and body.get("next_cursor") is None else body
 
 
-RouteList = Annotated[list[RouteBody], Field(max_length=500), BeforeValidator(_unwrap_page)]
+RouteList = Annotated[
+    list[RouteBody],
+    Field(max_length=500),
+    BeforeValidator(_unwrap_page, json_schema_input_type=Annotated[list[RouteBody], Field(max_length=500)] | RoutePage),
+]
 
 
 class DryRunBody(StrictBody):

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import BotId, EventId
 from parlour.core.platforms import events
 from parlour.core.platforms.port import IncomingEvent
 from parlour_sdk.protocol.events import ALIASES
@@ -52,10 +53,10 @@ class _Person(BaseModel):
     """Set for a member of a group, whose user data is nested."""
 
     def to_participant(self) -> Participant:
-        inner = self.user or self
-        known = {"is_bot": True} if inner.is_bot else {}
+        person = self.user or self
+        flags = {"is_bot": True} if person.is_bot else {}
         role = {"role": self.role} if self.role else {}
-        return Participant("user", inner.id or inner.actor_id, "", {**known, **role, **self.metadata})
+        return Participant("user", person.id or person.actor_id, "", {**flags, **role, **self.metadata})
 
 
 class _Component(BaseModel):
@@ -71,7 +72,7 @@ class _SampleEvent(BaseModel):
 
     type: str = "message.received"
     event_type: str = ""
-    event_id: str = "example"
+    event_id: EventId = EventId("example")
     thread_id: str = ""
     timestamp: int = Field(default=0, ge=0, le=MAX_TIMESTAMP_MS)
     text: str | None = None
@@ -103,68 +104,70 @@ class _SampleEvent(BaseModel):
 
     def first_participant(self) -> Participant:
         """Returns the event's actor: the first that is set, fields of who acted before fields of who was affected."""
-        named = (self.actor, self.sender, self.user, self.editor, self.inviter, self.operator, self.member)
-        person = next((each for each in named if each is not None), _Person())
+        candidates = (self.actor, self.sender, self.user, self.editor, self.inviter, self.operator, self.member)
+        person = next((each for each in candidates if each is not None), _Person())
         return person.model_copy(update={"role": self.role or person.role}).to_participant()
 
 
-def parse_sample(bot_id: str, adapter: str, event: dict[str, Any]) -> EventEnvelope:
+def parse_sample(bot_id: BotId, adapter: str, event: dict[str, Any]) -> EventEnvelope:
     try:
-        told = _SampleEvent.model_validate(event)
+        sample = _SampleEvent.model_validate(event)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
         fields = [(".".join(["event", *map(str, each["loc"])]), each["msg"]) for each in problems]
         raise invalid_fields(fields) from error
-    whole = _as_platform_event(told, event)
-    if whole is None:
-        return _from_sketch(told, event, bot_id, adapter)
-    role = told.role or (told.sender.role if told.sender is not None else "")
-    as_received = IncomingEvent(whole, told.account, told.thread_id, told.account, told.mentions_bot, role)
+    platform_event = _as_platform_event(sample, event)
+    if platform_event is None:
+        return _from_sketch(sample, event, bot_id, adapter)
+    role = sample.role or (sample.sender.role if sample.sender is not None else "")
+    as_received = IncomingEvent(
+        platform_event, sample.account, sample.thread_id, sample.account, sample.mentions_bot, role
+    )
     return events.to_envelope(as_received, bot_id, adapter)
 
 
-def _as_platform_event(told: _SampleEvent, event: dict[str, Any]) -> PlatformEvent | None:
+def _as_platform_event(sample: _SampleEvent, event: dict[str, Any]) -> PlatformEvent | None:
     """Returns the example as a platform event, or None for a sketch. A message needs only its sender, its chat and a
     text."""
-    entity = event_class(told.name)
+    entity = event_class(sample.name)
     if (
         entity is None
         or issubclass(entity, HostEvent)
         or not event.keys() & SKETCH_FIELDS <= entity.model_fields.keys()
     ):
         return None
-    common = {"type": told.name, "event_id": told.event_id, "timestamp": told.timestamp}
+    common = {"type": sample.name, "event_id": sample.event_id, "timestamp": sample.timestamp}
     try:
-        return entity.model_validate({**_with_defaults(entity, told, event), **common})
+        return entity.model_validate({**_with_defaults(entity, sample, event), **common})
     except ValidationError:
         return None
 
 
-def _with_defaults(entity: type[PlatformEvent], told: _SampleEvent, event: dict[str, Any]) -> dict[str, Any]:
+def _with_defaults(entity: type[PlatformEvent], sample: _SampleEvent, event: dict[str, Any]) -> dict[str, Any]:
     if issubclass(entity, MessageReceived):
-        chain = {} if told.text is None else {"message_chain": [{"type": "Plain", "text": told.text}]}
-        return {"message_id": told.event_id, "message_chain": [], **event, **chain}
+        chain = {} if sample.text is None else {"message_chain": [{"type": "Plain", "text": sample.text}]}
+        return {"message_id": sample.event_id, "message_chain": [], **event, **chain}
     if issubclass(entity, PlatformSpecific):
-        room = {name: event[name] for name in ("chat_type", "chat_id") if name in event}
-        return {**event, "data": {**room, **told.data}}
+        chat = {name: event[name] for name in ("chat_type", "chat_id") if name in event}
+        return {**event, "data": {**chat, **sample.data}}
     return event
 
 
-def _from_sketch(told: _SampleEvent, event: dict[str, Any], bot_id: str, adapter: str) -> EventEnvelope:
-    own = {name: value for name, value in event.items() if name not in NON_DATA_FIELDS}
+def _from_sketch(sample: _SampleEvent, event: dict[str, Any], bot_id: BotId, adapter: str) -> EventEnvelope:
+    data = {name: value for name, value in event.items() if name not in NON_DATA_FIELDS}
     return EventEnvelope(
-        event_id=told.event_id,
-        event_type=told.name,
+        event_id=sample.event_id,
+        event_type=sample.name,
         source=adapter,
         chat="example",
-        context=EventContext(told.event_id),
+        context=EventContext(sample.event_id),
         surface=PLATFORM_SURFACE,
         bot_id=bot_id,
-        thread_id=told.thread_id,
-        event_time=told.timestamp,
-        actor=told.first_participant(),
-        input={"text": told.message_text()},
-        data={**_chat_fields(event), **own, **told.data},
+        thread_id=sample.thread_id,
+        event_time=sample.timestamp,
+        actor=sample.first_participant(),
+        input={"text": sample.message_text()},
+        data={**_chat_fields(event), **data, **sample.data},
     )
 
 

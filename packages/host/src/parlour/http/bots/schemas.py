@@ -4,6 +4,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from parlour.core.model.ids import BotId
+
 from ..crud import Name
 
 
@@ -29,6 +31,6 @@ class BotBody(BaseModel):
 class BotChange(BotBody):
     """What was read may be sent back with its changes: what is only told is not looked at."""
 
-    bot_id: str | None = Field(default=None, exclude=True, description="If it is given, that of the address")
+    bot_id: BotId | None = Field(default=None, exclude=True, description="If it is given, that of the address")
     secrets_set: list[Any] | None = Field(default=None, exclude=True, description="Only told")
     status: dict[str, Any] | None = Field(default=None, exclude=True, description="Only told")

@@ -71,10 +71,10 @@ class WebhookHandlerBody(StrictBody):
     def _address(cls, url: str) -> str:
         try:
             parts = urlsplit(url)
-            named = _is_host(parts.hostname or "") and parts.port != 0
+            has_valid_host = _is_host(parts.hostname or "") and parts.port != 0
         except ValueError:  # invalid port or brackets
-            named = False
-        if not named or parts.scheme not in ("http", "https") or not url.isprintable():
+            has_valid_host = False
+        if not has_valid_host or parts.scheme not in ("http", "https") or not url.isprintable():
             raise _problem("write it as https://host/path or https://host:8080/path")
         if parts.username is not None or parts.password is not None:
             raise _problem("write it without a user or password; headers can have them")
@@ -101,7 +101,7 @@ class WebhookHandlerBody(StrictBody):
 
     @field_validator("response_actions", mode="before")
     @classmethod
-    def _known(cls, written: Any) -> Any:
+    def _check_known(cls, written: Any) -> Any:
         actions = get_args(ActionType)
         if not isinstance(written, bool | list):
             raise _problem(f"write true, false or a list of {', '.join(actions)}")
@@ -112,17 +112,17 @@ class WebhookHandlerBody(StrictBody):
         return written
 
 
-def _problem(words: str) -> PydanticCustomError:
-    return PydanticCustomError("webhook", "{words}", {"words": words})
+def _problem(message: str) -> PydanticCustomError:
+    return PydanticCustomError("webhook", "{words}", {"words": message})
 
 
-def _is_host(written: str) -> bool:
+def _is_host(text: str) -> bool:
     """Returns whether this is an IP address or a host name; internationalized names are allowed."""
     try:
-        return bool(ip_address(written.partition("%")[0]))
+        return bool(ip_address(text.partition("%")[0]))
     except ValueError:
         pass
     try:
-        return NAME.fullmatch(written.encode("idna").decode()) is not None
+        return NAME.fullmatch(text.encode("idna").decode()) is not None
     except UnicodeError:
         return False

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from parlour.core.config.budgets import BudgetRepository
 from parlour.core.model.budget import Budget
+from parlour.core.model.ids import BudgetId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.models.reservations import BudgetUses
 from parlour.core.pagination import Cursors
@@ -17,10 +18,10 @@ from .schemas import BudgetBody, BudgetResponse
 from .views import audit_view, to_response
 
 
-def router(book: BudgetRepository, uses: BudgetUses, cursors: Cursors, ids: Ids, clock: Clock) -> APIRouter:
+def router(repository: BudgetRepository, uses: BudgetUses, cursors: Cursors, ids: Ids, clock: Clock) -> APIRouter:
     routes = ApiRouter(tags=["budgets"])
 
-    def build(budget_id: str, body: BudgetBody, before: Budget | None, principal: Principal) -> Budget:
+    def build(budget_id: BudgetId, body: BudgetBody, before: Budget | None, principal: Principal) -> Budget:
         fields = body.model_dump(exclude={"tokens", "cost_micros"})
         return Budget(budget_id, **fields, tokens=body.tokens or 0, cost_micros=body.cost_micros or 0)
 
@@ -29,9 +30,9 @@ def router(book: BudgetRepository, uses: BudgetUses, cursors: Cursors, ids: Ids,
 
     add_crud_routes(
         routes,
-        ConfigResource("budget", "/budgets", book.get, attrgetter("budget_id"), audit_view, cursors, clock),
+        ConfigResource("budget", "/budgets", repository.get, attrgetter("budget_id"), audit_view, cursors, clock),
         CrudSchemas("budget", "budget_id", BudgetBody, BudgetResponse),
-        CrudOperations(book.all, build, book.add, book.replace, book.remove, view),
-        ids.new,
+        CrudOperations(repository.all, build, repository.add, repository.replace, repository.remove, view),
+        lambda: BudgetId(ids.new()),
     )
     return routes

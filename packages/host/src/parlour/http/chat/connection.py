@@ -16,6 +16,7 @@ from parlour.core.delivery.feed import Feed, FeedSubscription, Frame
 from parlour.core.errors import CallRejected
 from parlour.core.ingest.gateway import HostStopping
 from parlour.core.journal import StorageFailed
+from parlour.core.model.ids import NO_CONVERSATION, ConversationId, EventId, RunId
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.runs.control import RunControl
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, match_language
@@ -56,7 +57,7 @@ class ChatConnection:
         self.agent_id, self.session, self.owner = chat.agent_id, chat.name, chat.principal.owner
         self._seq = 0
         self._wants_user_messages = False
-        self._forwarded_event_ids: deque[str] = deque(maxlen=2 * MAX_MISSED_MESSAGES)
+        self._forwarded_event_ids: deque[EventId] = deque(maxlen=2 * MAX_MISSED_MESSAGES)
         """Ids of events whose user message was forwarded already, so that each is sent once."""
         self._wake = asyncio.Event()
         self._feed_lock = asyncio.Lock()
@@ -104,7 +105,7 @@ class ChatConnection:
         subscription.on_frame(self._wake.set)
         return subscription
 
-    async def _switch_conversation(self, conversation_id: str) -> None:
+    async def _switch_conversation(self, conversation_id: ConversationId) -> None:
         """Switches to the new conversation of a session that was reset."""
         async with self._feed_lock:
             if conversation_id == self._chat.conversation_id:
@@ -164,7 +165,7 @@ class ChatConnection:
                 self._blocked_since = self._blocked_since or self._loop.time()
                 await self._socket.close(TOO_SLOW_CLOSE_CODE, TOO_SLOW_REASON)
                 return
-            successor = ""
+            successor = NO_CONVERSATION
             async with self._feed_lock:
                 for frame in self._subscription.drain():
                     if frame["type"] == "moved":
@@ -184,9 +185,9 @@ class ChatConnection:
             try:
                 frame = CLIENT_FRAMES.validate_json(text)
             except ValidationError as error:
-                first = error.errors(include_url=False, include_input=False)[0]
-                field = ".".join(str(part) for part in first["loc"]) or "frame"
-                await self._fail("invalid_argument", f"{field}: {first['msg']}")
+                first_error = error.errors(include_url=False, include_input=False)[0]
+                field = ".".join(str(part) for part in first_error["loc"]) or "frame"
+                await self._fail("invalid_argument", f"{field}: {first_error['msg']}")
                 continue
             match frame:
                 case MessageFrame():
@@ -204,7 +205,7 @@ class ChatConnection:
     async def _message(self, frame: MessageFrame) -> None:
         try:
             await self._authenticator.authenticate(self._socket)  # the key may have been revoked since
-            accepted = await self._chat.send(frame)
+            receipt = await self._chat.send(frame)
         except Problem as problem:
             await self._fail(problem.code, problem.message)
         except HostStopping as closed:
@@ -212,13 +213,13 @@ class ChatConnection:
         except (StorageFailed, ProviderFailed) as failure:
             await self._fail(failure.code, failure.message)
         else:
-            await self._send({"type": "accepted", "id": frame.id, "event_id": accepted.event_id})
-            if accepted.duplicate:
+            await self._send({"type": "accepted", "id": frame.id, "event_id": receipt.event_id})
+            if receipt.duplicate:
                 return
-            if accepted.conversation_id != self._chat.conversation_id:
-                await self._switch_conversation(accepted.conversation_id)
+            if receipt.conversation_id != self._chat.conversation_id:
+                await self._switch_conversation(receipt.conversation_id)
             self._feed.publish_user_message(
-                accepted.conversation_id, user_message_frame(accepted.event_id, _user_message(frame), frame.id)
+                receipt.conversation_id, user_message_frame(receipt.event_id, _user_message(frame), frame.id)
             )
 
     async def _approve(self, frame: ApproveFrame) -> None:
@@ -244,7 +245,7 @@ class ChatConnection:
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)
 
-    async def _cancel_run(self, run_id: str) -> None:
+    async def _cancel_run(self, run_id: RunId) -> None:
         try:
             await self._runs.cancel(run_id, CANCELLED)
         except (CallRejected, StorageFailed) as failure:
@@ -252,8 +253,8 @@ class ChatConnection:
                 await self._fail(failure.code, failure.message)
 
     async def _fail(self, code: str, message: str) -> None:
-        told = translate(message, match_language(self._chat.locale) or DEFAULT_LANGUAGE)
-        await self._send({"type": "error", "code": code, "message": told})
+        localized = translate(message, match_language(self._chat.locale) or DEFAULT_LANGUAGE)
+        await self._send({"type": "error", "code": code, "message": localized})
 
     async def _send(self, frame: dict[str, Any]) -> None:
         """Sends a frame. One without its own number carries the last one, so that the client can resume after it."""

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Path, WebSocket
 
 from parlour.core.access import audit
 from parlour.core.journal import Journal, Unit, where
+from parlour.core.model.ids import AgentId
 from parlour.core.model.ports import Clock
 from parlour.core.pagination import Cursors
 from parlour.core.store import transcript
@@ -31,18 +32,18 @@ def router(
     routes = ApiRouter(tags=["chat"])
 
     @routes.websocket("/agents/{agent_id}/chat/ws")
-    async def chat(socket: WebSocket, agent_id: str) -> None:
+    async def chat(socket: WebSocket, agent_id: AgentId) -> None:
         await sockets.serve(socket, agent_id)
 
     @routes.get("/agents/{agent_id}/chat/connections")
-    async def list_connections(agent_id: str, principal: Reader) -> PageResponse[ConnectionResponse]:
+    async def list_connections(agent_id: AgentId, principal: Reader) -> PageResponse[ConnectionResponse]:
         """Who is in the chat now; with a chat key only its own."""
         sessions.check_agent(agent_id)
         owner = None if principal.may("viewer") else principal.owner
         return {"items": sockets.connections.list_for_agent(agent_id, owner), "next_cursor": None}
 
     @routes.post("/agents/{agent_id}/chat/broadcast")
-    async def broadcast(agent_id: str, body: BroadcastBody, principal: Operator) -> BroadcastResponse:
+    async def broadcast(agent_id: AgentId, body: BroadcastBody, principal: Operator) -> BroadcastResponse:
         """Shown to whoever is in the chat at this moment, and kept nowhere."""
         sessions.check_agent(agent_id)
         entry = audit.change_entry(
@@ -53,19 +54,19 @@ def router(
 
     @routes.get("/agents/{agent_id}/chat/sessions")
     async def list_sessions(
-        agent_id: str, principal: ChatUser, limit: Limit = 50, cursor: Cursor = None
+        agent_id: AgentId, principal: ChatUser, limit: Limit = 50, cursor: Cursor = None
     ) -> PageResponse[SessionResponse]:
         """Your sessions with the agent; the one in which something was said last comes first."""
         sessions.check_agent(agent_id)
         rows = await sessions.list_rows(agent_id, principal)
         listing = f"sessions:{agent_id}:{principal.owner}"
-        shown, more = paginate(cursors, listing, rows, session_sort_key, limit, cursor, newest=True)
-        titles = await transcript.first_messages(journal, [row["conversation_id"] for row in shown])
-        return {"items": [session_view(row, titles) for row in shown], "next_cursor": more}
+        page, next_cursor = paginate(cursors, listing, rows, session_sort_key, limit, cursor, newest=True)
+        titles = await transcript.first_messages(journal, [row["conversation_id"] for row in page])
+        return {"items": [session_view(row, titles) for row in page], "next_cursor": next_cursor}
 
     @routes.get("/agents/{agent_id}/chat/{session}/messages")
     async def read_messages(
-        agent_id: str,
+        agent_id: AgentId,
         session: SessionName,
         principal: ChatUser,
         order: Order = "oldest",
@@ -78,11 +79,11 @@ def router(
         if conversation_id is None:
             return {"items": [], "next_cursor": None}
         conditions = where(conversation_id=conversation_id)
-        way = DIRECTIONS[order]
-        return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, way)
+        direction = DIRECTIONS[order]
+        return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, direction)
 
     @routes.post("/agents/{agent_id}/chat/{session}/reset")
-    async def reset(agent_id: str, session: SessionName, principal: ChatUser) -> NewConversationResponse:
+    async def reset(agent_id: AgentId, session: SessionName, principal: ChatUser) -> NewConversationResponse:
         """Begins this session of yours anew; what was said before stays under its own conversation id."""
         sessions.check_agent(agent_id)
         return {"conversation_id": await sessions.reset(agent_id, session, principal)}

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from parlour.core.model.ids import ApprovalId
 from parlour_sdk.protocol.content import ContentElement
 
 
@@ -47,7 +48,7 @@ class ApproveFrame(ClientFrame):
     """A decision about an approval that was requested in this chat."""
 
     type: Literal["approve"]
-    approval_id: str = Field(min_length=1, max_length=64)
+    approval_id: ApprovalId = Field(min_length=1, max_length=64)
     decision: Literal["approve", "deny"]
     reason: str = Field(default="", max_length=1000)
 

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Protocol
 
 from parlour.core.delivery.feed import Frame
+from parlour.core.model.ids import AgentId
 from parlour.core.model.ports import Clock
 from parlour_sdk.values import dataclass
 
@@ -17,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class ChatClient(Protocol):
-    agent_id: str
+    agent_id: AgentId
     session: str
     owner: str
     """Principal to which the session belongs."""
@@ -54,9 +55,9 @@ class ChatConnections:
     def admit(self, owner: str) -> None:
         """Counts a socket of this owner until `release`. Raises Problem if the owner has too many."""
         if self._admitted[owner] >= self._limits.max_sockets_per_owner:
-            whose = "this API key" if owner.startswith("key:") else "this user"
+            owner_label = "this API key" if owner.startswith("key:") else "this user"
             message = (
-                f"{whose} has {self._limits.max_sockets_per_owner} chat sockets open, "
+                f"{owner_label} has {self._limits.max_sockets_per_owner} chat sockets open, "
                 "which is the limit (http.chat_sockets); "
                 "close some and connect again"
             )
@@ -76,13 +77,15 @@ class ChatConnections:
     def remove(self, connection: ChatClient) -> None:
         self._connected_since.pop(connection, None)
 
-    def for_agent(self, agent_id: str) -> list[ChatClient]:
+    def for_agent(self, agent_id: AgentId) -> list[ChatClient]:
         return [connection for connection in self._connected_since if connection.agent_id == agent_id]
 
-    def list_for_agent(self, agent_id: str, owner: str | None) -> list[ConnectionResponse]:
+    def list_for_agent(self, agent_id: AgentId, owner: str | None) -> list[ConnectionResponse]:
         """Returns the connections of an agent, oldest first; all of them, or those of one owner."""
-        seen = [each for each in self.for_agent(agent_id) if owner is None or each.owner == owner]
-        return [{"session": each.session, "owner": each.owner, "since": self._connected_since[each]} for each in seen]
+        visible = [each for each in self.for_agent(agent_id) if owner is None or each.owner == owner]
+        return [
+            {"session": each.session, "owner": each.owner, "since": self._connected_since[each]} for each in visible
+        ]
 
     async def _cut_blocked(self) -> None:
         """Closes sockets of clients that do not read. Runs while there are connections."""

@@ -7,6 +7,7 @@ from parlour.core.ingest.acceptance import IngestResult
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.journal import Row
 from parlour.core.model.event import LOCALE, ConversationKey, EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import NO_BOT, AgentId, ConversationId, EventId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.store.conversations import Conversations
 from parlour_sdk.values import dataclass
@@ -19,8 +20,8 @@ from .responses import SessionResponse
 MAX_TITLE_LENGTH = 200
 
 
-def conversation_key(agent_id: str, session: str, principal: Principal) -> ConversationKey:
-    return ConversationKey("default", "webui", "", session, "", agent_id, principal.owner)
+def conversation_key(agent_id: AgentId, session: str, principal: Principal) -> ConversationKey:
+    return ConversationKey("default", "webui", NO_BOT, session, "", agent_id, principal.owner)
 
 
 def session_sort_key(row: Row) -> str:
@@ -43,9 +44,9 @@ def session_view(row: Row, beginnings: Mapping[str, str]) -> SessionResponse:
 @dataclass(frozen=True, slots=True)
 class ChatSession:
     name: str
-    agent_id: str
+    agent_id: AgentId
     principal: Principal
-    conversation_id: str
+    conversation_id: ConversationId
     gateway: Gateway
     ids: Ids
     clock: Clock
@@ -58,7 +59,7 @@ class ChatSession:
         contents = [element.model_dump(mode="json", exclude_none=True) for element in frame.contents]
         return await self.gateway.ingest(
             EventEnvelope(
-                event_id=self._event_id(frame.id) if frame.id else self.ids.new(),
+                event_id=self._event_id(frame.id) if frame.id else EventId(self.ids.new()),
                 event_type="message.received",
                 source="webui",
                 chat=self.name,
@@ -72,10 +73,10 @@ class ChatSession:
             )
         )
 
-    def _event_id(self, name: str) -> str:
+    def _event_id(self, name: str) -> EventId:
         """Builds the event id from the client's message id. The id differs per session and from ids of the API; after a
         reset, the session still recognizes ids it used before."""
-        return f"{self.event_prefix}{name}"
+        return EventId(f"{self.event_prefix}{name}")
 
     @property
     def event_prefix(self) -> str:
@@ -95,25 +96,25 @@ class ChatSessions:
         self._ids = ids
         self._clock = clock
 
-    def check_agent(self, agent_id: str) -> None:
+    def check_agent(self, agent_id: AgentId) -> None:
         """Raises a Problem if there is no such agent."""
         if self._agents.get(agent_id) is None:
             raise not_found(f"agent '{agent_id}'", "GET /api/v1/agents lists them")
 
-    async def open(self, agent_id: str, name: str, principal: Principal, locale: str) -> ChatSession:
+    async def open(self, agent_id: AgentId, name: str, principal: Principal, locale: str) -> ChatSession:
         key = conversation_key(agent_id, name, principal)
         conversation_id = await self._conversations.get_or_create(key, self._ids, self._clock)
         return ChatSession(name, agent_id, principal, conversation_id, self._gateway, self._ids, self._clock, locale)
 
-    async def list_rows(self, agent_id: str, principal: Principal) -> list[Row]:
+    async def list_rows(self, agent_id: AgentId, principal: Principal) -> list[Row]:
         """Returns the conversations of the principal's sessions with the agent."""
         return await self._conversations.sessions("webui", agent_id, principal.owner)
 
-    async def find(self, agent_id: str, name: str, principal: Principal) -> str | None:
+    async def find(self, agent_id: AgentId, name: str, principal: Principal) -> ConversationId | None:
         """Returns the current conversation of a session, or None if it has none."""
         return await self._conversations.find(conversation_key(agent_id, name, principal))
 
-    async def reset(self, agent_id: str, name: str, principal: Principal) -> str:
+    async def reset(self, agent_id: AgentId, name: str, principal: Principal) -> ConversationId:
         """Starts a new conversation for the session and returns its id."""
         key = conversation_key(agent_id, name, principal)
         return await self._conversations.start_new(key, self._ids, self._clock)

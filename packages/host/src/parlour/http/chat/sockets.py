@@ -6,11 +6,12 @@ from pydantic import ValidationError
 from parlour.core.approvals.service import ApprovalService
 from parlour.core.delivery.feed import Feed
 from parlour.core.encoding import loads
+from parlour.core.model.ids import AgentId
 from parlour.core.runs.control import RunControl
 from parlour.core.texts.catalogue import match_language
 from parlour.core.texts.translation import translate
 
-from ..errors import Problem, response_for_error
+from ..errors import ErrorResponses, Problem
 from ..localization import accepted_language
 from ..principals import Authenticator, Principal
 from .connection import ChatConnection
@@ -44,7 +45,7 @@ class ChatSockets:
         self._runs = runs
         self._approvals = approvals
 
-    async def serve(self, socket: WebSocket, agent_id: str) -> None:
+    async def serve(self, socket: WebSocket, agent_id: AgentId) -> None:
         """Serves a socket until it is closed, or refuses it."""
         try:
             principal, query = await self._admit(socket, agent_id)
@@ -52,11 +53,11 @@ class ChatSockets:
             await refuse_socket(socket, error)
             return
         try:
-            await self._talk(socket, agent_id, principal, query)
+            await self._serve_chat(socket, agent_id, principal, query)
         finally:
             self.connections.release(principal.owner)
 
-    def broadcast(self, agent_id: str, text: str) -> int:
+    def broadcast(self, agent_id: AgentId, text: str) -> int:
         """Sends a message of the system to the open chats with an agent, and returns their number."""
         message = {"role": "system", "content": text}
         listening = self.connections.for_agent(agent_id)
@@ -64,14 +65,14 @@ class ChatSockets:
             each.enqueue({"type": "broadcast", "message": message, "seq": self._feed.next_seq()})
         return len(listening)
 
-    async def _admit(self, socket: WebSocket, agent_id: str) -> tuple[Principal, ChatQuery]:
+    async def _admit(self, socket: WebSocket, agent_id: AgentId) -> tuple[Principal, ChatQuery]:
         principal = await self._authenticator.authorize(socket, "chat")
         self._sessions.check_agent(agent_id)
         query = ChatQuery.model_validate(dict(socket.query_params))
         self.connections.admit(principal.owner)
         return principal, query
 
-    async def _talk(self, socket: WebSocket, agent_id: str, principal: Principal, query: ChatQuery) -> None:
+    async def _serve_chat(self, socket: WebSocket, agent_id: AgentId, principal: Principal, query: ChatQuery) -> None:
         await socket.accept()
         session = await self._sessions.open(agent_id, query.session, principal, query.locale)
         connection = ChatConnection(
@@ -86,11 +87,12 @@ class ChatSockets:
 
 async def refuse_socket(socket: WebSocket, error: Problem | ValidationError) -> None:
     """Accepts the socket, sends the error and closes it, since most clients show nothing of a refused handshake."""
-    answer = response_for_error(error)
-    told = loads(bytes(answer.body).decode())["error"]
-    message = translate(told["message"], _language(socket))
+    responses: ErrorResponses = socket.app.state.error_responses
+    answer = responses.build(error)
+    error_body = loads(bytes(answer.body).decode())["error"]
+    message = translate(error_body["message"], _language(socket))
     await socket.accept()
-    await socket.send_json({"type": "error", "code": told["code"], "message": message, "seq": 0})
+    await socket.send_json({"type": "error", "code": error_body["code"], "message": message, "seq": 0})
     reason = message.encode(errors="replace")[:MAX_CLOSE_REASON_BYTES].decode(errors="ignore")
     await socket.close(REFUSED_CLOSE_CODE_BASE + answer.status_code, reason)
 

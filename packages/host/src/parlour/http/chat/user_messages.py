@@ -6,6 +6,7 @@ from typing import Any
 from parlour.core.delivery.feed import Frame
 from parlour.core.journal import Journal, Select, at_least, where
 from parlour.core.model.event import EventEnvelope
+from parlour.core.model.ids import ConversationId, EventId
 from parlour.core.store.event_log import from_row
 from parlour.core.store.tables import EVENTS
 
@@ -18,27 +19,29 @@ MICROSECONDS_PER_MILLISECOND = 1000
 """Microseconds per millisecond. Frames are numbered in microseconds."""
 
 
-def user_message_frame(event_id: str, said: Mapping[str, Any], client_id: str | None) -> Frame:
-    contents = said.get("contents", [])
-    return {"type": "said", "id": client_id, "text": said.get("text"), "contents": contents, "event_id": event_id}
+def user_message_frame(event_id: EventId, message: Mapping[str, Any], client_id: str | None) -> Frame:
+    contents = message.get("contents", [])
+    return {"type": "said", "id": client_id, "text": message.get("text"), "contents": contents, "event_id": event_id}
 
 
 class UserMessageHistory:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def read_since(self, conversation_id: str, feed_seq: int) -> list[tuple[int, int]]:
+    async def read_since(self, conversation_id: ConversationId, feed_seq: int) -> list[tuple[int, int]]:
         """Returns pairs of position and event number; the position places the event among the frames, since events have
         no frame number.
 
         The caller loads each with `load_frame` right before sending it, so that a client that does not read holds only
         one in memory.
         """
-        begun = feed_seq // MICROSECONDS_PER_MILLISECOND - ANNOUNCE_MARGIN_MILLISECONDS
-        own = where(conversation_id=conversation_id, event_type="message.received", created_at=at_least(begun))
-        wanted = ("seq", "created_at")
+        earliest = feed_seq // MICROSECONDS_PER_MILLISECOND - ANNOUNCE_MARGIN_MILLISECONDS
+        conditions = where(
+            conversation_id=conversation_id, event_type="message.received", created_at=at_least(earliest)
+        )
+        columns = ("seq", "created_at")
         rows = await self._journal.read(
-            Select(EVENTS, own, wanted, ("seq",), direction="descending", limit=MAX_MISSED_MESSAGES)
+            Select(EVENTS, conditions, columns, ("seq",), direction="descending", limit=MAX_MISSED_MESSAGES)
         )
         return [(int(row["created_at"]) * MICROSECONDS_PER_MILLISECOND, int(row["seq"])) for row in reversed(rows)]
 
@@ -53,5 +56,5 @@ class UserMessageHistory:
 
 
 def _frame(event: EventEnvelope, prefix: str) -> Frame:
-    own = event.event_id.startswith(prefix)
-    return user_message_frame(event.event_id, event.input, event.event_id.removeprefix(prefix) if own else None)
+    is_own = event.event_id.startswith(prefix)
+    return user_message_frame(event.event_id, event.input, event.event_id.removeprefix(prefix) if is_own else None)

@@ -8,6 +8,7 @@ from parlour.core.access import audit
 from parlour.core.config.default_agents import DefaultAgentRepository, ScopeDefaults, delete_statements
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, Select, where
+from parlour.core.model.ids import ConversationId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.runs.conversation_deletion import ConversationEraser
 from parlour.core.store.conversations import Conversations
@@ -23,7 +24,7 @@ from ..responses import NewConversationResponse, PageResponse
 from .responses import ConversationResponse, TranscriptItemResponse
 from .search import ConversationSearch
 
-ConversationId = Annotated[str, Path(max_length=64)]
+ConversationPath = Annotated[ConversationId, Path(max_length=64)]
 Text = Annotated[
     str | None,
     Query(min_length=1, max_length=200, description="Part of what was said in it, or of a sender's name or id"),
@@ -45,17 +46,17 @@ class ConversationDeletion:
         self._eraser = eraser
         self._clock = clock
 
-    async def delete(self, conversation_id: str, principal: Principal) -> None:
+    async def delete(self, conversation_id: ConversationId, principal: Principal) -> None:
         """Deletes the conversation. Raises CallRejected if that is not possible now."""
-        gone = await self._own_defaults(conversation_id)
-        before = {"default_agents": [each.agent_id for each in gone]} if gone else None
+        removed_defaults = await self._own_defaults(conversation_id)
+        before = {"default_agents": [each.agent_id for each in removed_defaults]} if removed_defaults else None
         entry = audit.change_entry(
             principal.owner, "conversation.delete", conversation_id, before, None, self._clock.now()
         )
-        await self._eraser.erase(conversation_id, principal.participant, entry, *delete_statements(gone))
-        self._default_agents.evict(lambda each: each in gone)
+        await self._eraser.erase(conversation_id, principal.participant, entry, *delete_statements(removed_defaults))
+        self._default_agents.evict(lambda each: each in removed_defaults)
 
-    async def _own_defaults(self, conversation_id: str) -> ScopeDefaults:
+    async def _own_defaults(self, conversation_id: ConversationId) -> ScopeDefaults:
         """Returns the default agents of the conversation's chat or thread, if it is that chat's current
         conversation."""
         key = await self._conversations.get_key(conversation_id)
@@ -75,7 +76,7 @@ def router(
 ) -> APIRouter:
     routes = ApiRouter(tags=["conversations"])
 
-    async def visible(conversation_id: str, principal: Principal) -> Row:
+    async def visible(conversation_id: ConversationId, principal: Principal) -> Row:
         rows = await journal.read(Select(CONVERSATIONS, where(conversation_id=conversation_id), limit=1))
         if not rows or not (principal.may("viewer") or rows[0]["principal"] == principal.owner):
             raise not_found(f"conversation '{conversation_id}'", "GET /api/v1/conversations lists them")
@@ -92,12 +93,12 @@ def router(
         return await pages.page(CONVERSATIONS, conditions, "conversation_id", views.conversation, limit, cursor)
 
     @routes.get("/conversations/{conversation_id}")
-    async def read_conversation(conversation_id: ConversationId, principal: Reader) -> ConversationResponse:
+    async def read_conversation(conversation_id: ConversationPath, principal: Reader) -> ConversationResponse:
         return views.conversation(await visible(conversation_id, principal))
 
     @routes.get("/conversations/{conversation_id}/transcript")
     async def read_transcript(
-        conversation_id: ConversationId,
+        conversation_id: ConversationPath,
         principal: Reader,
         q: Annotated[str | None, Query(min_length=1, max_length=1000)] = None,
         order: Order = "oldest",
@@ -110,11 +111,11 @@ def router(
         if q is not None:
             rows = await search.transcript_rows(q, conversation_id, limit)
             return {"items": [views.transcript_item(row) for row in rows], "next_cursor": None}
-        way = DIRECTIONS[order]
-        return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, way)
+        direction = DIRECTIONS[order]
+        return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, direction)
 
     @routes.post("/conversations/{conversation_id}/reset")
-    async def reset_conversation(conversation_id: ConversationId, principal: ChatUser) -> NewConversationResponse:
+    async def reset_conversation(conversation_id: ConversationPath, principal: ChatUser) -> NewConversationResponse:
         """Its chat begins anew; what was said before stays under its own id."""
         await visible(conversation_id, principal)
         key = await conversations.get_key(conversation_id)
@@ -122,7 +123,7 @@ def router(
         return {"conversation_id": await conversations.start_new(key, ids, clock)}
 
     @routes.delete("/conversations/{conversation_id}", status_code=204)
-    async def delete_conversation(conversation_id: ConversationId, principal: ChatUser) -> Response:
+    async def delete_conversation(conversation_id: ConversationPath, principal: ChatUser) -> Response:
         """What was said in it is gone, its files' content with the next clean-up; a chat key deletes its own.
 
         Its default agent goes with it.

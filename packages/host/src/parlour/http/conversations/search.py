@@ -1,6 +1,7 @@
 """Searches conversations by their messages and by their senders."""
 
 from parlour.core.journal import Condition, Journal, Row, Select, Table, below, contains, where
+from parlour.core.model.ids import ConversationId
 from parlour.core.pagination import Cursors
 from parlour.core.store.history import HistoryReader
 from parlour.core.store.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
@@ -24,7 +25,7 @@ class ConversationSearch:
         self._cursors = cursors
         self._history = HistoryReader(journal, cursors)
 
-    async def transcript_rows(self, text: str, conversation_id: str, limit: int) -> list[Row]:
+    async def transcript_rows(self, text: str, conversation_id: ConversationId, limit: int) -> list[Row]:
         """Returns the transcript items that match the text, the best first."""
         conditions = where(conversation_id=conversation_id)
         return await self._history.search_rows(text, conversation_id, conditions, limit)
@@ -40,18 +41,18 @@ class ConversationSearch:
         rows = await self._journal.read(
             Select(CONVERSATIONS, conditions, (), ("conversation_id",), "descending", MAX_SEARCHED_CONVERSATIONS)
         )
-        found: list[ConversationResponse] = []
+        matches: list[ConversationResponse] = []
         for row in rows:
             if await self._contains(row["conversation_id"], text):
-                found.append(views.conversation(row))
-            if len(found) == limit:
-                return {"items": found, "next_cursor": self._cursors.encode(listing, row["conversation_id"])}
-        more = rows[-1]["conversation_id"] if len(rows) == MAX_SEARCHED_CONVERSATIONS else None
-        return {"items": found, "next_cursor": more and self._cursors.encode(listing, more)}
+                matches.append(views.conversation(row))
+            if len(matches) == limit:
+                return {"items": matches, "next_cursor": self._cursors.encode(listing, row["conversation_id"])}
+        last_id = rows[-1]["conversation_id"] if len(rows) == MAX_SEARCHED_CONVERSATIONS else None
+        return {"items": matches, "next_cursor": last_id and self._cursors.encode(listing, last_id)}
 
-    async def _contains(self, conversation_id: str, text: str) -> bool:
+    async def _contains(self, conversation_id: ConversationId, text: str) -> bool:
         for table, column in SEARCHED_COLUMNS:
-            there = where(conversation_id=conversation_id, **{column: contains(text)})
-            if await self._journal.read(Select(table, there, ("conversation_id",), limit=1)):
+            conditions = where(conversation_id=conversation_id, **{column: contains(text)})
+            if await self._journal.read(Select(table, conditions, ("conversation_id",), limit=1)):
                 return True
         return False

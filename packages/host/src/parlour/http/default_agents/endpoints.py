@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from parlour.core.config.default_agents import DefaultAgent, DefaultAgentRepository, ScopeTaken, TargetMissing
 from parlour.core.journal import GuardFailed
+from parlour.core.model.ids import BotId, DefaultAgentId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
 
@@ -22,15 +23,15 @@ from ..responses import PageResponse
 from .mapping import DefaultAgentMapper, audit_view
 from .schemas import DefaultAgentBody, DefaultAgentResponse
 
-DefaultId = Annotated[str, Path(max_length=64)]
+DefaultAgentPath = Annotated[DefaultAgentId, Path(max_length=64)]
 
 
 def router(
-    book: DefaultAgentRepository, form: DefaultAgentMapper, cursors: Cursors, ids: Ids, clock: Clock
+    repository: DefaultAgentRepository, form: DefaultAgentMapper, cursors: Cursors, ids: Ids, clock: Clock
 ) -> APIRouter:
     routes = ApiRouter(tags=["default agents"])
-    shelf = ConfigResource(
-        "default agent", "/default-agents", book.get, attrgetter("default_id"), audit_view, cursors, clock
+    resource = ConfigResource(
+        "default agent", "/default-agents", repository.get, attrgetter("default_id"), audit_view, cursors, clock
     )
     turn = asyncio.Lock()
     """Serializes changes of default agents."""
@@ -38,48 +39,48 @@ def router(
     @routes.get("/default-agents")
     async def list_default_agents(
         principal: Viewer,
-        bot_id: Annotated[str | None, Query(max_length=64, description="Only those of this bot's chats")] = None,
+        bot_id: Annotated[BotId | None, Query(max_length=64, description="Only those of this bot's chats")] = None,
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> PageResponse[DefaultAgentResponse]:
-        listed = [each for each in book.all() if bot_id is None or each.place.bot_id == bot_id]
-        return shelf.list_page(listed, form.to_response, limit, cursor)
+        defaults = [each for each in repository.all() if bot_id is None or each.place.bot_id == bot_id]
+        return resource.list_page(defaults, form.to_response, limit, cursor)
 
     @routes.put("/default-agents")
     async def set_default_agent(body: DefaultAgentBody, principal: Admin) -> DefaultAgentResponse:
         """Where another agent is the default already, it is refused, unless that one is named in `replaces`."""
         async with turn:
-            place = form.to_place(body)
+            scope = form.to_place(body)
             form.check_agent(body)
-            there = book.for_scope(place)
-            if rivals := tuple(each for each in there if each.agent_id not in (body.agent_id, body.replaces)):
-                raise form.conflict(place, rivals, body.agent_id)
-            before, now = there[0] if there else None, clock.now()
+            existing = repository.for_scope(scope)
+            if rivals := tuple(each for each in existing if each.agent_id not in (body.agent_id, body.replaces)):
+                raise form.conflict(scope, rivals, body.agent_id)
+            before, now = existing[0] if existing else None, clock.now()
             if before is not None and before.agent_id == body.agent_id:
                 return form.to_response(before)
-            fresh = DefaultAgent(ids.new(), place, body.agent_id, now, now)
-            default = replace(before, agent_id=body.agent_id, updated_at=now) if before is not None else fresh
+            new_default = DefaultAgent(DefaultAgentId(ids.new()), scope, body.agent_id, now, now)
+            default = replace(before, agent_id=body.agent_id, updated_at=now) if before is not None else new_default
             await write(before, default, principal)
         return form.to_response(default)
 
     async def write(before: DefaultAgent | None, default: DefaultAgent, principal: Principal) -> None:
-        entry = shelf.audit_entry(principal, before, default)
+        entry = resource.audit_entry(principal, before, default)
         try:
             if before is None:
-                await book.add(default, entry)
+                await repository.add(default, entry)
             else:
-                await book.replace(before, default, entry)
+                await repository.replace(before, default, entry)
         except ScopeTaken as error:  # by another process on this database
-            raise form.conflict(default.place, book.for_scope(default.place), default.agent_id) from error
+            raise form.conflict(default.place, repository.for_scope(default.place), default.agent_id) from error
         except TargetMissing as error:
             raise invalid_field(error.field, "it was deleted just now") from error
 
     @routes.delete("/default-agents/{default_id}", status_code=204)
-    async def remove_default_agent(default_id: DefaultId, principal: Admin) -> Response:
+    async def remove_default_agent(default_id: DefaultAgentPath, principal: Admin) -> Response:
         async with turn:
-            before = shelf.get_or_404(default_id)
+            before = resource.get_or_404(default_id)
             try:
-                await book.remove(default_id, shelf.audit_entry(principal, before, None))
+                await repository.remove(default_id, resource.audit_entry(principal, before, None))
             except GuardFailed as error:  # its agent or bot was deleted concurrently
                 raise not_found(f"default agent '{default_id}'", "GET /api/v1/default-agents lists them") from error
         return Response(status_code=204)

@@ -8,6 +8,7 @@ from parlour.core.config.agents import AgentRepository
 from parlour.core.config.bots import BotRepository
 from parlour.core.config.default_agents import SCOPE_COLUMNS, DefaultAgent, ScopeDefaults
 from parlour.core.model.default_scope import REQUIRED_FIELDS, DefaultScope
+from parlour.core.model.ids import AgentId
 from parlour.core.platforms.port import AdapterCatalogue
 
 from ..errors import Problem, invalid_field
@@ -25,11 +26,11 @@ class DefaultAgentMapper:
 
     def to_place(self, body: DefaultAgentBody) -> DefaultScope:
         """Builds the place that the body names. Raises a Problem that names an invalid field."""
-        needed = REQUIRED_FIELDS[body.scope]
+        required = REQUIRED_FIELDS[body.scope]
         for name in SCOPE_COLUMNS:
-            if bool(getattr(body, name)) != (name in needed):
-                told = ", ".join(needed) or "nothing else"
-                raise invalid_field(name, f"the scope {body.scope} is named by {told}")
+            if bool(getattr(body, name)) != (name in required):
+                expected = ", ".join(required) or "nothing else"
+                raise invalid_field(name, f"the scope {body.scope} is named by {expected}")
         self._check_place(body)
         return DefaultScope(body.scope, body.platform, body.bot_id, body.chat, body.thread_id, body.actor_id)
 
@@ -52,15 +53,15 @@ class DefaultAgentMapper:
 
     def to_response(self, default: DefaultAgent) -> DefaultAgentResponse:
         agent, bot = self._agents.get(default.agent_id), self._bots.get(default.place.bot_id)
-        place = default.place
+        scope = default.place
         return {
             "default_id": default.default_id,
-            "scope": place.scope,
-            "platform": place.platform or None,
-            "bot_id": place.bot_id or None,
-            "chat": place.chat or None,
-            "thread_id": place.thread_id or None,
-            "actor_id": place.actor_id or None,
+            "scope": scope.scope,
+            "platform": scope.platform or None,
+            "bot_id": scope.bot_id or None,
+            "chat": scope.chat or None,
+            "thread_id": scope.thread_id or None,
+            "actor_id": scope.actor_id or None,
             "bot_name": bot.name if bot is not None else None,
             "agent_id": default.agent_id,
             "agent_name": self._name(default.agent_id),
@@ -69,18 +70,18 @@ class DefaultAgentMapper:
             "updated_at": default.updated_at,
         }
 
-    def conflict(self, place: DefaultScope, there: ScopeDefaults, wanted: str) -> Problem:
+    def conflict(self, scope: DefaultScope, existing: ScopeDefaults, requested_id: AgentId) -> Problem:
         """Builds the error for a place that already has another default agent."""
-        known = " and ".join(f"agent '{self._name(each.agent_id)}'" for each in there) or "another agent"
+        holders = " and ".join(f"agent '{self._name(each.agent_id)}'" for each in existing) or "another agent"
         message = (
-            f"agent '{self._name(wanted)}' can't become the default agent of {place.label}: {known} is that already; "
-            "name it in replaces to have it replaced"
+            f"agent '{self._name(requested_id)}' can't become the default agent of {scope.label}: "
+            f"{holders} is that already; name it in replaces to have it replaced"
         )
-        claimants = [*(each.agent_id for each in there), wanted]
-        named = [{"agent_id": agent_id, "name": self._name(agent_id)} for agent_id in claimants]
-        return Problem(409, "conflict", message, {"rivals": named})
+        claimants = [*(each.agent_id for each in existing), requested_id]
+        claimant_views = [{"agent_id": agent_id, "name": self._name(agent_id)} for agent_id in claimants]
+        return Problem(409, "conflict", message, {"rivals": claimant_views})
 
-    def _name(self, agent_id: str) -> str:
+    def _name(self, agent_id: AgentId) -> str:
         agent = self._agents.get(agent_id)
         return agent.name if agent is not None else agent_id
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from parlour.core.model.default_scope import ScopeKind
+from parlour.core.model.ids import NO_BOT, AgentId, BotId
 
 from ..responses import Id, TimestampMs
 
@@ -31,12 +32,12 @@ class DefaultAgentBody(BaseModel):
 
     scope: ScopeKind
     platform: str = Field(default="", max_length=100)
-    bot_id: str = Field(default="", max_length=64)
+    bot_id: BotId = Field(default=NO_BOT, max_length=64)
     chat: str = Field(default="", max_length=500)
     """The chat as GET /conversations shows it; for a channel without the leading account."""
     thread_id: str = Field(default="", max_length=500)
     actor_id: str = Field(default="", max_length=500)
-    agent_id: str = Field(min_length=1, max_length=64)
+    agent_id: AgentId = Field(min_length=1, max_length=64)
     replaces: str = Field(default="", max_length=64)
     """Id of the agent that is the default there now. If it is empty, no agent is replaced."""
 

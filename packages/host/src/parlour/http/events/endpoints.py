@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from parlour.core.journal import where
+from parlour.core.model.ids import BotId, ConversationId
 from parlour.core.observability.explain.explanations import Explanations
 from parlour.core.observability.explain.steps import ExplanationStep
 from parlour.core.store.tables import EVENTS
@@ -21,7 +22,7 @@ from .schemas import EventBody, EventQuery
 from .service import EventService
 
 
-def router(door: EventService, pages: Pages, trails: Explanations) -> APIRouter:
+def router(service: EventService, pages: Pages, trails: Explanations) -> APIRouter:
     routes = ApiRouter(tags=["events"])
 
     @routes.post("/events", status_code=202, response_model=None)
@@ -29,14 +30,14 @@ def router(door: EventService, pages: Pages, trails: Explanations) -> APIRouter:
         body: EventBody, principal: ChatUser, query: Annotated[EventQuery, Query()]
     ) -> Annotated[Response, ResponseSchema({202: AcceptedEvent, 200: EventResult})]:
         """Accepted when it is durable. The same event_id of the same key is the same event."""
-        return await door.handle(body, principal, query)
+        return await service.handle(body, principal, query)
 
     @routes.get("/events")
     async def list_events(
         principal: Reader,
         type: str | None = None,
-        bot_id: str | None = None,
-        conversation_id: str | None = None,
+        bot_id: BotId | None = None,
+        conversation_id: ConversationId | None = None,
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> PageResponse[EventResponse]:
@@ -57,8 +58,8 @@ def router(door: EventService, pages: Pages, trails: Explanations) -> APIRouter:
         ]
         if not events:
             raise not_found(f"event, run or message '{name}'", "GET /api/v1/events lists events")
-        found = await trails.explain(events[0], reruns=principal.may("viewer"))
-        return {"event": views.event(found.event), "steps": [_step_response(step) for step in found.steps]}
+        trail = await trails.explain(events[0], reruns=principal.may("viewer"))
+        return {"event": views.event(trail.event), "steps": [_step_response(step) for step in trail.steps]}
 
     return routes
 

@@ -13,7 +13,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from ..body_limit import Receive, body_too_large, declared_bytes
-from ..errors import response_for_error
+from ..errors import ErrorResponses
 from ..principals import Authenticator
 from .schemas import EventBody, EventQuery
 from .service import EventService
@@ -24,9 +24,12 @@ EVENTS_PATH = "/api/v1/events"
 
 
 class EventFastPath:
-    def __init__(self, door: EventService, authenticator: Authenticator, body_bytes: int) -> None:
-        self._door = door
+    def __init__(
+        self, service: EventService, authenticator: Authenticator, responses: ErrorResponses, body_bytes: int
+    ) -> None:
+        self._service = service
         self._authenticator = authenticator
+        self._responses = responses
         self._body_bytes = body_bytes
 
     async def respond(self, scope: MutableMapping[str, Any], receive: Receive) -> Response:
@@ -34,9 +37,9 @@ class EventFastPath:
             principal = await self._authenticator.authorize(HTTPConnection(scope), "chat")
             query = EventQuery.model_validate(dict(parse_qsl(scope["query_string"].decode("latin-1"))))
             body = EventBody.model_validate_json(await _read_body(scope, receive, self._body_bytes))
-            return await self._door.handle(body, principal, query)
+            return await self._service.handle(body, principal, query)
         except Exception as error:
-            response = response_for_error(error)
+            response = self._responses.build(error)
             if response.status_code == 500:
                 logger.exception("POST %s failed", EVENTS_PATH)
             return response

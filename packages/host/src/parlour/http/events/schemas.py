@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from parlour.core.model.ids import AgentId, BotId, ConversationId, EventId
 from parlour_sdk.protocol.content import AgentInput
 
 from ..validation_errors import register_pattern
@@ -50,10 +51,10 @@ class EventBody(BaseModel):
     )
 
     event_type: str = Field(default="message.received", min_length=1, max_length=128, pattern=EVENT_TYPE)
-    event_id: str | None = Name
-    bot_id: str | None = Name
-    agent_id: str | None = Name
-    conversation_id: str | None = Name
+    event_id: EventId | None = Name
+    bot_id: BotId | None = Name
+    agent_id: AgentId | None = Name
+    conversation_id: ConversationId | None = Name
     thread_id: str | None = Name
     actor: ActorBody | None = None
     subject: SubjectBody | None = None

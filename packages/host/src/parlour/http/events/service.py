@@ -14,6 +14,7 @@ from parlour.core.ingest.acceptance import IngestResult
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.journal import Journal
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.ids import NO_AGENT, NO_BOT, EventId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.runs.outcomes import Outcomes
 from parlour.core.store import transcript
@@ -55,8 +56,8 @@ class EventInjector:
         if (body.agent_id is None) == (body.bot_id is None):
             raise invalid_field("agent_id", "name either this or bot_id, so that somebody can answer")
         event = self._event(body, principal)
-        known = body.agent_id is None or self._agents.get(body.agent_id) is not None
-        if not known:
+        agent_exists = body.agent_id is None or self._agents.get(body.agent_id) is not None
+        if not agent_exists:
             recorded = await self._gateway.find_accepted(event)
             if recorded is None:
                 raise not_found(f"agent '{body.agent_id}'", "GET /api/v1/agents lists them")
@@ -70,7 +71,7 @@ class EventInjector:
         return await self._gateway.ingest(event)
 
     def _event(self, body: EventBody, principal: Principal) -> EventEnvelope:
-        event_id = body.event_id or self._ids.new()
+        event_id = body.event_id or EventId(self._ids.new())
         subject = body.subject
         return EventEnvelope(
             event_id=event_id,
@@ -80,9 +81,9 @@ class EventInjector:
             chat=body.conversation_id or f"event:{event_id}",
             context=EventContext(self._ids.new(), origin="api"),
             surface="platform" if _for_platform(body, principal) else "api",
-            bot_id=body.bot_id or "",
+            bot_id=body.bot_id or NO_BOT,
             thread_id=body.thread_id or "",
-            agent_id=body.agent_id or "",
+            agent_id=body.agent_id or NO_AGENT,
             principal=principal.owner,
             event_time=self._clock.now(),
             actor=_actor(body.actor, principal),
@@ -94,23 +95,23 @@ class EventInjector:
         )
 
 
-def _actor(named: ActorBody | None, principal: Principal) -> Participant:
+def _actor(actor: ActorBody | None, principal: Principal) -> Participant:
     """Returns the sender that rules, state and budgets see.
 
     Only the scope `platform` may act for users of other systems. For every other caller the actor id is prefixed with
     the caller's own, so that it can't act as a user of a platform or of another key, and the role is dropped.
     """
-    if named is None:
+    if actor is None:
         return principal.participant
     if principal.may("platform"):
-        return Participant(named.actor_type, named.actor_id, named.actor_name, named.metadata)
-    metadata = {name: value for name, value in named.metadata.items() if name != "role"}
-    return Participant(named.actor_type, f"{principal.owner}:{named.actor_id}", named.actor_name, metadata)
+        return Participant(actor.actor_type, actor.actor_id, actor.actor_name, actor.metadata)
+    metadata = {name: value for name, value in actor.metadata.items() if name != "role"}
+    return Participant(actor.actor_type, f"{principal.owner}:{actor.actor_id}", actor.actor_name, metadata)
 
 
 def _for_platform(body: EventBody, principal: Principal) -> bool:
-    named = body.data.get("chat_type") in ("private", "group") and bool(body.data.get("chat_id"))
-    return body.bot_id is not None and named and principal.may("platform")
+    has_chat = body.data.get("chat_type") in ("private", "group") and bool(body.data.get("chat_id"))
+    return body.bot_id is not None and has_chat and principal.may("platform")
 
 
 class EventResults:
@@ -123,40 +124,40 @@ class EventResults:
         self._rows = OutboxStore(journal)
         self._outcomes = outcomes
 
-    async def wait(self, accepted: IngestResult, timeout: float) -> dict[str, Any]:
-        expected = self._outcomes.wait_for(accepted.seq)
+    async def wait(self, ingested: IngestResult, timeout: float) -> dict[str, Any]:
+        expected = self._outcomes.wait_for(ingested.seq)
         try:
             # a duplicate may be completed already; a new pending event can't be, since its lane has not run yet
-            known = accepted.duplicate or accepted.handled
-            settled = await self._inbox.outcome(accepted.seq) if known else None
-            if settled is None:
+            is_handled = ingested.duplicate or ingested.handled
+            inbox_outcome = await self._inbox.outcome(ingested.seq) if is_handled else None
+            if inbox_outcome is None:
                 async with asyncio.timeout(timeout):
-                    settled = await expected
+                    inbox_outcome = await expected
         except TimeoutError:
-            run_id = await self._inbox.active_run_id(accepted.seq)
-            details = {"event_id": accepted.event_id, "run_id": run_id or None}
+            run_id = await self._inbox.active_run_id(ingested.seq)
+            details = {"event_id": ingested.event_id, "run_id": run_id or None}
             message = f"no result within {timeout:g} s; the run goes on, ask again with the same event_id"
             raise Problem(504, "timeout", message, details) from None
         finally:
             expected.cancel()
-        return await self._view(accepted, settled)
+        return await self._view(ingested, inbox_outcome)
 
-    async def _view(self, accepted: IngestResult, settled: InboxOutcome) -> dict[str, Any]:
-        run = await self._ledger.get_run(settled.run_id) if settled.run_id else None
+    async def _view(self, ingested: IngestResult, inbox_outcome: InboxOutcome) -> dict[str, Any]:
+        run = await self._ledger.get_run(inbox_outcome.run_id) if inbox_outcome.run_id else None
         return {
-            "event_id": accepted.event_id,
-            "conversation_id": accepted.conversation_id,
-            "outcome": settled.outcome,
-            "reason": settled.reason or None,
+            "event_id": ingested.event_id,
+            "conversation_id": ingested.conversation_id,
+            "outcome": inbox_outcome.outcome,
+            "reason": inbox_outcome.reason or None,
             "run": views.run(run) if run else None,
-            "messages": await self._messages(accepted, settled),
+            "messages": await self._messages(ingested, inbox_outcome),
         }
 
-    async def _messages(self, accepted: IngestResult, settled: InboxOutcome) -> list[dict[str, Any]]:
+    async def _messages(self, ingested: IngestResult, inbox_outcome: InboxOutcome) -> list[dict[str, Any]]:
         """Returns the messages of the run; without a run, the notices that the sender got instead."""
-        if settled.run_id:
-            return [row.message for row in await self._rows.shown_by_run(settled.run_id)]
-        items = await transcript.replies(self._journal, accepted.conversation_id, accepted.seq)
+        if inbox_outcome.run_id:
+            return [row.message for row in await self._rows.shown_by_run(inbox_outcome.run_id)]
+        items = await transcript.replies(self._journal, ingested.conversation_id, ingested.seq)
         return [{"role": row["role"], "content": row["content"], "metadata": loads(row["metadata"])} for row in items]
 
 
@@ -168,14 +169,14 @@ class EventService:
         self._results = results
 
     async def handle(self, body: EventBody, principal: Principal, query: EventQuery) -> Response:
-        accepted = await self._injection.inject(body, principal)
+        ingested = await self._injection.inject(body, principal)
         if query.wait is None:
-            told = {
-                "event_id": accepted.event_id,
-                "seq": accepted.seq,
-                "duplicate": accepted.duplicate,
-                "conversation_id": accepted.conversation_id,
+            response_body = {
+                "event_id": ingested.event_id,
+                "seq": ingested.seq,
+                "duplicate": ingested.duplicate,
+                "conversation_id": ingested.conversation_id,
             }
-            return Response(to_json(told), 202, media_type="application/json")
-        result = await self._results.wait(accepted, query.timeout)
+            return Response(to_json(response_body), 202, media_type="application/json")
+        result = await self._results.wait(ingested, query.timeout)
         return Response(to_json(result), 200, media_type="application/json")

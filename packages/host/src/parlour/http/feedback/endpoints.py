@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from parlour.core.journal import other_than, where
+from parlour.core.model.ids import AgentId
 from parlour.core.store.feedback import WITHDRAWN
 from parlour.core.store.tables import FEEDBACK
 
@@ -15,7 +16,7 @@ from ..pagination import Cursor, Limit, Pages
 from ..responses import PageResponse
 from .responses import FeedbackResponse
 
-AgentId = Annotated[str | None, Query(max_length=255)]
+AgentQuery = Annotated[AgentId | None, Query(max_length=255)]
 
 
 def router(pages: Pages) -> APIRouter:
@@ -23,7 +24,7 @@ def router(pages: Pages) -> APIRouter:
 
     @routes.get("/feedback")
     async def list_feedback(
-        principal: Viewer, agent_id: AgentId = None, limit: Limit = 50, cursor: Cursor = None
+        principal: Viewer, agent_id: AgentQuery = None, limit: Limit = 50, cursor: Cursor = None
     ) -> PageResponse[FeedbackResponse]:
         """What was not withdrawn, in a lasting order that is not that of time."""
         conditions = where(feedback_type=other_than(WITHDRAWN))

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi import Path as InPath
 
 from parlour.core.journal import GuardFailed, Journal, Unit
+from parlour.core.model.ids import ArtifactId
 from parlour.core.model.ports import Clock
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact, ArtifactInfo, ArtifactScope
@@ -23,7 +24,7 @@ from ..errors import Problem, not_found, upload_not_stored
 from ..multipart import read_form, upload_directory
 from ..principals import Principal
 
-FileId = Annotated[str, InPath(max_length=64)]
+FilePath = Annotated[ArtifactId, InPath(max_length=64)]
 BODY = {
     "requestBody": {
         "required": True,
@@ -44,17 +45,17 @@ BODY = {
 
 
 def router(
-    kept: ArtifactService, access: ArtifactAccess, journal: Journal, clock: Clock, uploads: Path, unclaimed: int
+    artifacts: ArtifactService, access: ArtifactAccess, journal: Journal, clock: Clock, uploads: Path, unclaimed: int
 ) -> APIRouter:
     """`unclaimed` is the time in milliseconds after which an upload expires if no message uses it."""
     routes = ApiRouter(tags=["files"])
 
-    async def visible(file_id: str, principal: Principal) -> Artifact:
-        found = await kept.get(file_id)
-        upload = found is not None and found.info.source == "upload"
-        if found is None or not upload or not await access.allows(principal, found):
+    async def visible(file_id: ArtifactId, principal: Principal) -> Artifact:
+        artifact = await artifacts.get(file_id)
+        upload = artifact is not None and artifact.info.source == "upload"
+        if artifact is None or not upload or not await access.allows(principal, artifact):
             raise not_found(f"file '{file_id}'", "send it again with POST /api/v1/files")
-        return found
+        return artifact
 
     @routes.post("/files", status_code=201, openapi_extra=BODY)
     async def upload_file(request: Request, principal: ChatUser) -> UploadedFileResponse:
@@ -63,23 +64,23 @@ def router(
             target = Path(folder) / "upload"
             name, mime_type = await _read_upload(request, target)
             expires_at = clock.now() + unclaimed
-            described = ArtifactInfo("file", name, mime_type, "upload", expires_at)
-            artifact = await _store(kept, target, described, principal)
+            info = ArtifactInfo("file", name, mime_type, "upload", expires_at)
+            artifact = await _store(artifacts, target, info, principal)
         await journal.commit(Unit("file.create", (artifact.insert(),)))
         return to_response(artifact)
 
     @routes.get("/files/{file_id}")
-    async def read_file(file_id: FileId, principal: Reader) -> UploadedFileResponse:
+    async def read_file(file_id: FilePath, principal: Reader) -> UploadedFileResponse:
         return to_response(await visible(file_id, principal))
 
     @routes.delete("/files/{file_id}", status_code=204)
-    async def delete_file(file_id: FileId, principal: ChatUser) -> Response:
+    async def delete_file(file_id: FilePath, principal: ChatUser) -> Response:
         """Also from the conversation that has it: who sent it takes it back."""
         artifact = await visible(file_id, principal)
         if not principal.may("operator") and not access.owns(principal, artifact):
             raise not_found(f"file '{file_id}'", "send it again with POST /api/v1/files")
         try:
-            await kept.remove(artifact)
+            await artifacts.remove(artifact)
         except GuardFailed:
             raise not_found(f"file '{file_id}'", "it was deleted just now") from None
         return Response(status_code=204)
@@ -109,8 +110,8 @@ async def _read_upload(request: Request, target: Path) -> tuple[str, str]:
     return form.file_name, form.texts.get("mime_type", "")
 
 
-async def _store(kept: ArtifactService, source: Path, described: ArtifactInfo, principal: Principal) -> Artifact:
-    incoming = await kept.start_upload()
+async def _store(artifacts: ArtifactService, source: Path, info: ArtifactInfo, principal: Principal) -> Artifact:
+    incoming = await artifacts.start_upload()
     try:
         with source.open("rb") as file:
             while block := await asyncio.to_thread(file.read, CHUNK_BYTES):
@@ -118,4 +119,4 @@ async def _store(kept: ArtifactService, source: Path, described: ArtifactInfo, p
     except BaseException:
         incoming.abort()
         raise
-    return await kept.finish_upload(incoming, described, ArtifactScope(), principal.owner)
+    return await artifacts.finish_upload(incoming, info, ArtifactScope(), principal.owner)

@@ -9,7 +9,7 @@ from ..responses import ResponseSchema
 from .responses import HealthResponse, PendingStartSteps, ReadinessResponse, healthz_response, readyz_response
 
 
-def router(waiting: PendingStartSteps) -> APIRouter:
+def router(pending_steps: PendingStartSteps) -> APIRouter:
     routes = ApiRouter(tags=["health"])
 
     @routes.get("/healthz", response_model=None)
@@ -20,6 +20,6 @@ def router(waiting: PendingStartSteps) -> APIRouter:
     @routes.get("/readyz", response_model=None)
     async def readyz() -> Annotated[Response, ResponseSchema({200: ReadinessResponse, 503: ReadinessResponse})]:
         """Migrated, every plugin ready or failed, owed work picked up."""
-        return readyz_response(waiting())
+        return readyz_response(pending_steps())
 
     return routes

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from parlour.core.access.keys import ApiKeyRecord, ApiKeys, Scope
+from parlour.core.model.ids import ApiKeyId
 from parlour.core.model.ports import Clock
 from parlour.core.pagination import Cursors
 
@@ -17,7 +18,7 @@ from ..errors import not_found
 from ..pagination import Cursor, Limit, paginate
 from ..responses import PageResponse
 
-KeyId = Annotated[str, Path(max_length=64)]
+KeyPath = Annotated[ApiKeyId, Path(max_length=64)]
 
 
 class NewKey(BaseModel):
@@ -45,11 +46,11 @@ def router(keys: ApiKeys, cursors: Cursors, clock: Clock) -> APIRouter:
 
     @routes.get("/api-keys")
     async def list_keys(principal: Admin, limit: Limit = 50, cursor: Cursor = None) -> PageResponse[ApiKey]:
-        page, more = paginate(cursors, "api-keys", await keys.all(), attrgetter("key_id"), limit, cursor)
-        return {"items": [_to_response(key) for key in page], "next_cursor": more}
+        page, next_cursor = paginate(cursors, "api-keys", await keys.all(), attrgetter("key_id"), limit, cursor)
+        return {"items": [_to_response(key) for key in page], "next_cursor": next_cursor}
 
     @routes.delete("/api-keys/{key_id}", status_code=204)
-    async def revoke_key(key_id: KeyId, principal: Admin) -> Response:
+    async def revoke_key(key_id: KeyPath, principal: Admin) -> Response:
         """It fails on its next request."""
         if not await keys.revoke(key_id, principal.owner):
             raise not_found(f"an active key '{key_id}'", "GET /api/v1/api-keys lists them")

@@ -25,7 +25,7 @@ class LiveQuery(BaseModel):
     after: int | None = Field(default=None, ge=0)
 
 
-def router(board: LiveFeed, authenticator: Authenticator) -> APIRouter:
+def router(feed: LiveFeed, authenticator: Authenticator) -> APIRouter:
     routes = ApiRouter(tags=["live"])
 
     @routes.websocket("/live")
@@ -38,7 +38,7 @@ def router(board: LiveFeed, authenticator: Authenticator) -> APIRouter:
             await refuse_socket(socket, problem)
             return
         await socket.accept()
-        with board.subscribe(query.after) as watcher:
+        with feed.subscribe(query.after) as watcher:
             work = [_send_frames(socket, watcher), _recheck_access(socket, authenticator), _answer_pings(socket)]
             tasks = [asyncio.create_task(each) for each in work]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from parlour.core.config.form_validation import SECRET_MASK
 from parlour.core.config.mcp_servers import McpServerRepository
+from parlour.core.model.ids import McpServerId
 from parlour.core.model.mcp_server import McpServer
 from parlour.core.secrets import SecretBox
 from parlour.core.tools.mcp import McpPrompt, McpServerStatus
@@ -29,39 +30,43 @@ class ChangeRequester:
 
 class McpServerMapper:
     def __init__(
-        self, book: McpServerRepository, secrets: SecretBox, reserved: Collection[str], allow_unsandboxed: bool
+        self, repository: McpServerRepository, secrets: SecretBox, reserved: Collection[str], allow_unsandboxed: bool
     ) -> None:
-        self._book = book
+        self._repository = repository
         self._secrets = secrets
         self._reserved = reserved
         self._allow_unsandboxed = allow_unsandboxed
 
     def to_server(
-        self, server_id: str, body: McpServerBody, before: McpServer | None = None, by: ChangeRequester | None = None
+        self,
+        server_id: McpServerId,
+        body: McpServerBody,
+        before: McpServer | None = None,
+        requester: ChangeRequester | None = None,
     ) -> McpServer:
-        """Builds the server; raises Problem for invalid input. `by` is the requester, who may confirm a command."""
-        namesake = self._book.get_by_name(body.name)
+        """Builds the server; raises Problem for invalid input. `requester` may confirm a command."""
+        namesake = self._repository.get_by_name(body.name)
         if body.name in self._reserved:
             raise invalid_field("name", f"'{body.name}' is the namespace of Parlour's own tools; choose another name")
         if namesake is not None and namesake.server_id != server_id:
             raise name_conflict(body.name)
-        confirmed = self._sandbox_confirmation(body, before, by) if body.transport == "stdio" else NOT_CONFIRMED
-        kept = before if before is not None and _is_same_target(before, body) else None
+        confirmed = self._sandbox_confirmation(body, before, requester) if body.transport == "stdio" else NOT_CONFIRMED
+        unchanged = before if before is not None and _is_same_target(before, body) else None
         return McpServer(
             server_id,
             body.name,
             body.transport,
             body.url,
-            self._seal("headers", body.headers, kept.headers if kept else {}),
+            self._seal("headers", body.headers, unchanged.headers if unchanged else {}),
             body.command,
             tuple(body.arguments),
-            self._seal("environment", body.environment, kept.environment if kept else {}),
+            self._seal("environment", body.environment, unchanged.environment if unchanged else {}),
             body.enabled,
             *confirmed,
         )
 
     def _sandbox_confirmation(
-        self, body: McpServerBody, before: McpServer | None, by: ChangeRequester | None
+        self, body: McpServerBody, before: McpServer | None, requester: ChangeRequester | None
     ) -> tuple[str, int]:
         """Returns the user who confirmed that the command may run outside any sandbox, and the time.
 
@@ -71,37 +76,40 @@ class McpServerMapper:
         if before is not None and before.unsandboxed_by and _is_same_command(before, body):
             return before.unsandboxed_by, before.unsandboxed_at
         in_words = body.confirmation.strip().casefold() == CONFIRMATION_TEXT
-        if in_words and by is not None and by.user:
-            return by.user, by.now
+        if in_words and requester is not None and requester.user:
+            return requester.user, requester.now
         if self._allow_unsandboxed:
             return NOT_CONFIRMED
         if in_words:
-            words = "an API key can't confirm this; log in as an owner or admin, or set mcp.allow_unsandboxed"
-            raise invalid_field("confirmation", words)
-        words = "this command would run outside any sandbox, with the Host's own rights;"
+            message = "an API key can't confirm this; log in as an owner or admin, or set mcp.allow_unsandboxed"
+            raise invalid_field("confirmation", message)
+        message = "this command would run outside any sandbox, with the Host's own rights;"
         confirm = f"an owner or admin who is logged in confirms that with the words '{CONFIRMATION_TEXT}'"
-        raise invalid_field("confirmation", f"{words} {confirm}")
+        raise invalid_field("confirmation", f"{message} {confirm}")
 
-    def _seal(self, field: str, given: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
+    def _seal(self, field: str, submitted: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
         """Seals the given values. A masked value keeps the stored secret, which is never sent to another address or
         command than the one it was entered for."""
-        for name, value in given.items():
+        for name, value in submitted.items():
             if value == SECRET_MASK and name not in before:
-                words = "this is the mask of a secret, which belongs to another address or command, or is new; send"
-                raise invalid_field(f"{field}.{name}", f"{words} the secret itself")
+                message = "this is the mask of a secret, which belongs to another address or command, or is new; send"
+                raise invalid_field(f"{field}.{name}", f"{message} the secret itself")
         return {
-            name: before[name] if value == SECRET_MASK else self._secrets.seal(value) for name, value in given.items()
+            name: before[name] if value == SECRET_MASK else self._secrets.seal(value)
+            for name, value in submitted.items()
         }
 
 
 def _is_same_target(before: McpServer, body: McpServerBody) -> bool:
-    there = (before.transport, before.url, before.command, list(before.arguments))
-    return there == (body.transport, body.url, body.command, body.arguments)
+    target = (before.transport, before.url, before.command, list(before.arguments))
+    return target == (body.transport, body.url, body.command, body.arguments)
 
 
 def _is_same_command(before: McpServer, body: McpServerBody) -> bool:
-    kept = all(value == SECRET_MASK and name in before.environment for name, value in body.environment.items())
-    return kept and len(body.environment) == len(before.environment) and _is_same_target(before, body)
+    same_environment = all(
+        value == SECRET_MASK and name in before.environment for name, value in body.environment.items()
+    )
+    return same_environment and len(body.environment) == len(before.environment) and _is_same_target(before, body)
 
 
 def audit_view(server: McpServer) -> Json:

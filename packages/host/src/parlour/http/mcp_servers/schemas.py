@@ -23,10 +23,10 @@ RESERVED_HEADERS = frozenset({"host", "content-length", "content-type", "accept"
 def _url(url: str) -> str:
     try:
         parts = urlsplit(url)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        is_complete = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
-        whole = False
-    if url and (not whole or any(each.isspace() for each in url)):
+        is_complete = False
+    if url and (not is_complete or any(each.isspace() for each in url)):
         raise PydanticCustomError("url", "must look like https://example.org/mcp, without spaces")
     if url and (parts.username or parts.password):
         raise PydanticCustomError("url", "must hold no user name or password; put secrets into headers")
@@ -51,10 +51,10 @@ def _environment(variables: dict[str, str]) -> dict[str, str]:
     return variables
 
 
-def _reject_nul(words: str) -> str:
-    if "\0" in words:
+def _reject_nul(value: str) -> str:
+    if "\0" in value:
         raise PydanticCustomError("words", "holds a NUL character, which no command can")
-    return words
+    return value
 
 
 CommandArgument = Annotated[str, Field(max_length=4096), AfterValidator(_reject_nul)]

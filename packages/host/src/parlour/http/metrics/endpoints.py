@@ -42,9 +42,14 @@ def router(measurements: Metrics, gauges: Gauges) -> APIRouter:
     async def read_metrics(principal: Viewer) -> Response:
         """Figures since the start, for Prometheus; give its scraper a key with the scope viewer."""
         samples = [*measurements.samples(), *gauges(), Sample("parlour_resident_memory_bytes", (), _memory())]
-        return Response("\n".join(_lines(samples)) + "\n", media_type=CONTENT_TYPE)
+        return Response(format_samples(samples), media_type=CONTENT_TYPE)
 
     return routes
+
+
+def format_samples(samples: Iterable[Sample]) -> str:
+    """Formats samples in the Prometheus text format."""
+    return "\n".join(_lines(samples)) + "\n"
 
 
 def _lines(samples: Iterable[Sample]) -> Iterator[str]:
@@ -60,7 +65,12 @@ def _lines(samples: Iterable[Sample]) -> Iterator[str]:
             yield f"# HELP {family} {HELP[family]}"
             yield f"# TYPE {family} {kind}"
         labels = ",".join(f'{name}="{_escaped(value)}"' for name, value in sample.labels)
-        yield f"{sample.name}{'{' + labels + '}' if labels else ''} {sample.value:g}"
+        yield f"{sample.name}{'{' + labels + '}' if labels else ''} {_number(sample.value)}"
+
+
+def _number(value: float) -> str:
+    """Formats a value without loss: digits for a whole number, otherwise the shortest text that reads back the same."""
+    return str(int(value)) if float(value).is_integer() else repr(value)
 
 
 def _escaped(value: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
+from parlour.core.model.ids import NO_PLUGIN
 from parlour.core.model.model_config import Model
 from parlour.core.model.providers import CallContext, Models, ProviderFailed
 from parlour_sdk.protocol.content import plain_text
@@ -33,31 +34,33 @@ class ModelTest:
         self._models = models
 
     async def run(self, model: Model) -> ModelTestResponse:
-        began = time.monotonic()
+        started_at = time.monotonic()
         outcome: _Outcome
         try:
             outcome = await self._call(model)
         except ProviderFailed as failure:
             outcome = {"ok": False, "code": failure.code, "message": failure.message}
-        return {**outcome, "milliseconds": round((time.monotonic() - began) * 1000)}
+        return {**outcome, "milliseconds": round((time.monotonic() - started_at) * 1000)}
 
     async def _call(self, model: Model) -> _Outcome:
-        asking, model_id = CallContext(""), model.model_id
+        call_context, model_id = CallContext(NO_PLUGIN), model.model_id
         match model.type:
             case "llm":
                 hello = [Message(role="user", content="Say hello in one word.")]
                 request = InvokeModel(
                     model_id=model_id, messages=hello, extra={"max_tokens": MAX_ANSWER_TOKENS}, call_id=CALL
                 )
-                answer = await self._models.invoke(asking, request)
-                said = plain_text(answer.message.content)[:MAX_SHOWN_CHARACTERS]
-                return _success(f"it answered: {said}" if said else "it answered, without words", answer.usage)
+                answer = await self._models.invoke(call_context, request)
+                reply = plain_text(answer.message.content)[:MAX_SHOWN_CHARACTERS]
+                return _success(f"it answered: {reply}" if reply else "it answered, without words", answer.usage)
             case "embedding":
-                vectors = await self._models.embed(asking, Embed(model_id=model_id, texts=["hello"], call_id=CALL))
+                vectors = await self._models.embed(
+                    call_context, Embed(model_id=model_id, texts=["hello"], call_id=CALL)
+                )
                 return _success(f"it made a vector of {len(vectors.embeddings[0])} numbers", vectors.usage)
             case "rerank":
-                asked = Rerank(model_id=model_id, query="fruit", documents=["an apple", "a car"], call_id=CALL)
-                ranked = await self._models.rerank(asking, asked)
+                rerank_request = Rerank(model_id=model_id, query="fruit", documents=["an apple", "a car"], call_id=CALL)
+                ranked = await self._models.rerank(call_context, rerank_request)
                 return _success(f"it ranked {len(ranked.results)} documents", ranked.usage)
 
 

@@ -10,6 +10,7 @@ from parlour.core.config.default_model import DefaultModelAssigner
 from parlour.core.config.model_usage import ModelReferences
 from parlour.core.config.models import ModelRepository
 from parlour.core.journal import Insert
+from parlour.core.model.ids import ModelId, ProviderId
 from parlour.core.model.model_config import Model
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
@@ -51,12 +52,12 @@ class ModelAgents:
     def check_unused(self, model: Model) -> None:
         users = self.references.agents_using(model.model_id)
         if users:
-            message = f"model '{model.name}' is used by {_named(users)}; let them use another one first"
+            message = f"model '{model.name}' is used by {_name_list(users)}; let them use another one first"
             raise Problem(409, "in_use", message, {"agents": users})
 
 
 def router(
-    book: ModelRepository,
+    repository: ModelRepository,
     forms: ModelMapper,
     test: ModelTest,
     agents: ModelAgents,
@@ -65,14 +66,16 @@ def router(
     clock: Clock,
 ) -> APIRouter:
     routes = ApiRouter(tags=["models"])
-    resource = ConfigResource("model", "/models", book.model, attrgetter("model_id"), model_response, cursors, clock)
+    resource = ConfigResource(
+        "model", "/models", repository.model, attrgetter("model_id"), model_response, cursors, clock
+    )
 
-    def build(model_id: str, body: ModelBody, before: Model | None, principal: Principal) -> Model:
+    def build(model_id: ModelId, body: ModelBody, before: Model | None, principal: Principal) -> Model:
         return forms.to_model(model_id, body)
 
-    async def remove(model_id: str, entry: Insert) -> None:
+    async def remove(model_id: ModelId, entry: Insert) -> None:
         agents.check_unused(resource.get_or_404(model_id))
-        await book.remove_model(model_id, entry)
+        await repository.remove_model(model_id, entry)
 
     async def after_change(principal: Principal, before: Model | None, after: Model | None) -> None:
         if before is None and after is not None:
@@ -83,25 +86,33 @@ def router(
         resource,
         CrudSchemas("model", "model_id", ModelBody, ModelResponse),
         CrudOperations(
-            book.models, build, book.put_model, book.put_model, remove, without_wait(model_response), after_change
+            repository.models,
+            build,
+            repository.put_model,
+            repository.put_model,
+            remove,
+            without_wait(model_response),
+            after_change,
         ),
-        ids.new,
+        lambda: ModelId(ids.new()),
         GENERAL_VERBS,
     )
 
     @routes.get("/models")
     async def list_models(
-        principal: Viewer, provider_id: str | None = None, limit: Limit = 50, cursor: Cursor = None
+        principal: Viewer, provider_id: ProviderId | None = None, limit: Limit = 50, cursor: Cursor = None
     ) -> PageResponse[ModelResponse]:
-        return resource.list_page(book.models(provider_id), model_response, limit, cursor)
+        return resource.list_page(repository.models(provider_id), model_response, limit, cursor)
 
     @routes.post("/models/{model_id}/test")
-    async def test_model(model_id: str, principal: Operator) -> ModelTestResponse:
+    async def test_model(model_id: ModelId, principal: Operator) -> ModelTestResponse:
         return await test.run(resource.get_or_404(model_id))
 
     return routes
 
 
-def _named(agents: list[str]) -> str:
-    shown = ", ".join(f"the agent '{name}'" for name in agents[:MAX_NAMED_AGENTS])
-    return shown if len(agents) <= MAX_NAMED_AGENTS else f"{shown} and {len(agents) - MAX_NAMED_AGENTS} more"
+def _name_list(agents: list[str]) -> str:
+    listed_names = ", ".join(f"the agent '{name}'" for name in agents[:MAX_NAMED_AGENTS])
+    return (
+        listed_names if len(agents) <= MAX_NAMED_AGENTS else f"{listed_names} and {len(agents) - MAX_NAMED_AGENTS} more"
+    )

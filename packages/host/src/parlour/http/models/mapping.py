@@ -2,6 +2,7 @@
 
 from parlour.core.config.form_validation import SECRET_MASK
 from parlour.core.config.models import ModelRepository
+from parlour.core.model.ids import ModelId, ProviderId
 from parlour.core.model.model_config import Model, Prices, Provider
 from parlour.core.models.catalogue import CatalogueModel, ModelCatalogue, ModelServiceKind, apply_catalogue_defaults
 from parlour.core.secrets import SecretBox
@@ -19,12 +20,12 @@ from .schemas import (
 
 
 class ModelMapper:
-    def __init__(self, book: ModelRepository, catalogue: ModelCatalogue, secrets: SecretBox) -> None:
-        self._book = book
+    def __init__(self, repository: ModelRepository, catalogue: ModelCatalogue, secrets: SecretBox) -> None:
+        self._repository = repository
         self._catalogue = catalogue
         self._secrets = secrets
 
-    def to_provider(self, provider_id: str, body: ProviderBody, before: Provider | None = None) -> Provider:
+    def to_provider(self, provider_id: ProviderId, body: ProviderBody, before: Provider | None = None) -> Provider:
         kind = self._catalogue.get(body.kind)
         if kind is None:
             names = ", ".join(each.kind for each in self._catalogue.kinds())
@@ -32,14 +33,14 @@ class ModelMapper:
         base_url = body.base_url if body.base_url != kind.base_url else ""
         if not base_url and not kind.base_url and kind.dialect != "demo":
             raise invalid_field("base_url", f"{kind.label} has no address of its own: say where it is")
-        moved = before is not None and (before.kind, before.base_url) != (body.kind, base_url)
-        sealed = self._seal_keys(body, before, moved)
+        is_other_address = before is not None and (before.kind, before.base_url) != (body.kind, base_url)
+        sealed = self._seal_keys(body, before, is_other_address)
         if kind.needs_key and not sealed:
             raise invalid_field("api_keys", f"{kind.label} needs at least one key; they are made at {kind.key_page}")
         return Provider(provider_id, body.name, body.kind, base_url, sealed)
 
-    def to_model(self, model_id: str, body: ModelBody) -> Model:
-        provider = self._book.provider(body.provider_id)
+    def to_model(self, model_id: ModelId, body: ModelBody) -> Model:
+        provider = self._repository.provider(body.provider_id)
         if provider is None:
             raise invalid_field(
                 "provider_id", f"there is no provider '{body.provider_id[:50]}'; GET /api/v1/model-providers"
@@ -59,17 +60,19 @@ class ModelMapper:
         kind = self._catalogue.get(provider.kind)
         return model if kind is None else apply_catalogue_defaults(model, kind, body.abilities is not None)
 
-    def _seal_keys(self, body: ProviderBody, before: Provider | None, moved: bool) -> tuple[str, ...]:
+    def _seal_keys(self, body: ProviderBody, before: Provider | None, is_other_address: bool) -> tuple[str, ...]:
         """Seals the given keys. A mask keeps the key stored at its position; after a change of address or kind masks
         are rejected, so that no key is sent to a new address unintentionally."""
-        kept = before.sealed_keys if before is not None else ()
-        given = [SECRET_MASK] * len(kept) if body.api_keys is None else body.api_keys
-        masked = [at for at, key in enumerate(given) if key == SECRET_MASK]
-        if any(at >= len(kept) for at in masked):
+        stored_keys = before.sealed_keys if before is not None else ()
+        submitted = [SECRET_MASK] * len(stored_keys) if body.api_keys is None else body.api_keys
+        masked = [index for index, key in enumerate(submitted) if key == SECRET_MASK]
+        if any(index >= len(stored_keys) for index in masked):
             raise invalid_field("api_keys", "a mask stands for a key that is there already; give the new key itself")
-        if masked and moved:
+        if masked and is_other_address:
             raise invalid_field("api_keys", "the address or the kind is another now: enter the keys for it anew")
-        return tuple(kept[at] if key == SECRET_MASK else self._secrets.seal(key) for at, key in enumerate(given))
+        return tuple(
+            stored_keys[index] if key == SECRET_MASK else self._secrets.seal(key) for index, key in enumerate(submitted)
+        )
 
 
 def provider_response(provider: Provider, kind: ModelServiceKind | None) -> ProviderResponse:

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from parlour.core.config.models import ModelRepository
 from parlour.core.journal import Insert
+from parlour.core.model.ids import ProviderId
 from parlour.core.model.model_config import Provider
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.models.catalogue import ModelCatalogue
@@ -22,28 +23,28 @@ from .schemas import ModelKind, ProviderBody, ProviderResponse
 
 
 def router(
-    book: ModelRepository, catalogue: ModelCatalogue, forms: ModelMapper, cursors: Cursors, ids: Ids, clock: Clock
+    repository: ModelRepository, catalogue: ModelCatalogue, forms: ModelMapper, cursors: Cursors, ids: Ids, clock: Clock
 ) -> APIRouter:
     routes = ApiRouter(tags=["models"])
 
     def view(provider: Provider) -> ProviderResponse:
         return provider_response(provider, catalogue.get(provider.kind))
 
-    def build(provider_id: str, body: ProviderBody, before: Provider | None, principal: Principal) -> Provider:
+    def build(provider_id: ProviderId, body: ProviderBody, before: Provider | None, principal: Principal) -> Provider:
         return forms.to_provider(provider_id, body, before)
 
-    async def remove(provider_id: str, entry: Insert) -> None:
-        used = [model.name for model in book.models(provider_id)]
+    async def remove(provider_id: ProviderId, entry: Insert) -> None:
+        used = [model.name for model in repository.models(provider_id)]
         if used:
             name = resource.get_or_404(provider_id).name
             message = f"provider '{name}' answers for {', '.join(used[:10])}; delete these models first"
             raise Problem(409, "in_use", message, {"models": used})
-        await book.remove_provider(provider_id, entry)
+        await repository.remove_provider(provider_id, entry)
 
     resource = ConfigResource(
         "model provider",
         "/model-providers",
-        book.provider,
+        repository.provider,
         attrgetter("provider_id"),
         view,
         cursors,
@@ -60,12 +61,14 @@ def router(
         routes,
         resource,
         CrudSchemas("provider", "provider_id", ProviderBody, ProviderResponse),
-        CrudOperations(book.providers, build, book.put_provider, book.put_provider, remove, without_wait(view)),
-        ids.new,
+        CrudOperations(
+            repository.providers, build, repository.put_provider, repository.put_provider, remove, without_wait(view)
+        ),
+        lambda: ProviderId(ids.new()),
     )
     return routes
 
 
 def _version_fields(provider: Provider) -> Json:
-    named = {"name": provider.name, "kind": provider.kind, "base_url": provider.base_url}
-    return {**named, "api_keys": provider.sealed_keys}
+    fields = {"name": provider.name, "kind": provider.kind, "base_url": provider.base_url}
+    return {**fields, "api_keys": provider.sealed_keys}

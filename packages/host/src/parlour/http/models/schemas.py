@@ -8,6 +8,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
+from parlour.core.model.ids import ProviderId
+
 from ..responses import Id, Micros
 
 MAX_KEY_LENGTH = 4096
@@ -34,9 +36,9 @@ def _require_address(address: str) -> str:
         raise PydanticCustomError("base_url", "must look like https://api.example.org/v1")
     if address and (parts.username or parts.query or parts.fragment):
         raise PydanticCustomError("base_url", "takes no user, query or fragment; keys belong into api_keys")
-    for end in ("/chat/completions", "/embeddings", "/v1/messages", "/rerank"):
-        if address.endswith(end):
-            raise PydanticCustomError("base_url", "ends too late: leave out '{end}', which is added", {"end": end})
+    for suffix in ("/chat/completions", "/embeddings", "/v1/messages", "/rerank"):
+        if address.endswith(suffix):
+            raise PydanticCustomError("base_url", "ends too late: leave out '{end}', which is added", {"end": suffix})
     return address
 
 
@@ -73,7 +75,7 @@ class ModelBody(BaseModel):
         json_schema_extra={"examples": [{"provider_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41", "name": "gpt-5-mini"}]},
     )
 
-    provider_id: str = Field(min_length=1, max_length=200)
+    provider_id: ProviderId = Field(min_length=1, max_length=200)
     name: str = Field(min_length=1, max_length=300)
     type: Literal["llm", "embedding", "rerank"] = "llm"
     context_window: int | None = Field(default=None, ge=1, le=100_000_000)

@@ -59,7 +59,7 @@ class PageServer:
             return self._index(file, headers) if file.path.name == INDEX_NAME else _answer(file, headers)
         return PlainTextResponse(NOT_BUILT, 503) if path == "/" else None
 
-    def _index(self, file: PageFile, asked: Headers) -> Response:
+    def _index(self, file: PageFile, request_headers: Headers) -> Response:
         """Serves the index with absolute paths to its files, since a browser requests it at any depth."""
         try:
             text = file.path.read_bytes().replace(RELATIVE_REFERENCE, f'="{self._prefix}/'.encode())
@@ -67,19 +67,19 @@ class PageServer:
             return PlainTextResponse(NOT_BUILT, 503)  # the page is being rebuilt
         etag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
         headers = {**HEADERS, "cache-control": file.cache, "etag": etag}
-        if asked.get("if-none-match") == etag:
+        if request_headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
         return Response(text, headers=headers, media_type=file.media_type)
 
     def _client_route(self, path: str, headers: Headers) -> PageFile | None:
         """Returns the index for a path that the page's own router handles. Clients that do not accept HTML do not get
         it."""
-        wanted = path == "/" or "text/html" in headers.get("accept", "")
-        return self._files.get(INDEX) if wanted else None
+        accepts_html = path == "/" or "text/html" in headers.get("accept", "")
+        return self._files.get(INDEX) if accepts_html else None
 
 
-def _answer(file: PageFile, asked: Headers) -> Response:
-    smaller = file.compressed if "gzip" in asked.get("accept-encoding", "") else None
+def _answer(file: PageFile, request_headers: Headers) -> Response:
+    smaller = file.compressed if "gzip" in request_headers.get("accept-encoding", "") else None
     path = smaller or file.path
     headers = {**HEADERS, "cache-control": file.cache, "vary": "accept-encoding"}
     if smaller is not None:
@@ -88,6 +88,6 @@ def _answer(file: PageFile, asked: Headers) -> Response:
         answer = FileResponse(path, headers=headers, media_type=file.media_type, stat_result=path.stat())
     except FileNotFoundError:
         return PlainTextResponse(NOT_BUILT, 503)  # the page is being rebuilt
-    if asked.get("if-none-match") == answer.headers["etag"]:
+    if request_headers.get("if-none-match") == answer.headers["etag"]:
         return Response(status_code=304, headers={**headers, "etag": answer.headers["etag"]})
     return answer

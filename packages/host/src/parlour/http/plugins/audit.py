@@ -23,22 +23,22 @@ class PluginAudit:
     ) -> None:
         """Adds the entry of a change that was made already; an entry that can't be written now waits for the
         database."""
-        facts = after or before
-        assert facts is not None
+        info = after or before
+        assert info is not None
         now = self._clock.now()
         self._log.add(
-            [audit.change_entry(principal.owner, action, facts.plugin_id, _audit_view(before), _audit_view(after), now)]
+            [audit.change_entry(principal.owner, action, info.plugin_id, _audit_view(before), _audit_view(after), now)]
         )
         await self._log.flush()
 
 
-def _audit_view(facts: PluginInfo | None) -> dict[str, Any] | None:
-    if facts is None:
+def _audit_view(info: PluginInfo | None) -> dict[str, Any] | None:
+    if info is None:
         return None
     return {
-        "version": facts.version,
-        "enabled": facts.enabled,
-        "granted": facts.granted,
-        "source": _CREDENTIALS.sub("", facts.source),
-        "sha256": facts.sha256,
+        "version": info.version,
+        "enabled": info.enabled,
+        "granted": info.granted,
+        "source": _CREDENTIALS.sub("", info.source),
+        "sha256": info.sha256,
     }

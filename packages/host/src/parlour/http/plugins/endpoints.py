@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import UNUSABLE, PluginError, PluginManager
 from parlour.core.pagination import Cursors
 
@@ -76,48 +77,50 @@ def router(plugins: PluginManager, uploads: Path, changes: PluginAudit, cursors:
     ) -> PageResponse[PluginResponse]:
         """Every installed plugin; one that does not run says why."""
         with _refusals():
-            page, more = paginate(cursors, "plugins", plugins.all(), attrgetter("plugin_id"), limit, cursor)
-        return {"items": [to_response(each) for each in page], "next_cursor": more}
+            page, next_cursor = paginate(cursors, "plugins", plugins.all(), attrgetter("plugin_id"), limit, cursor)
+        return {"items": [to_response(each) for each in page], "next_cursor": next_cursor}
 
     @routes.post("/plugins/install", status_code=201, openapi_extra=BODY)
     async def install_plugin(request: Request, principal: Admin) -> PluginResponse:
         """Installs or upgrades; a version that does not start leaves the one before it in service."""
         with _refusals():
-            async with read_install_request(request, uploads) as asked:
+            async with read_install_request(request, uploads) as install_request:
                 before = {each.plugin_id: each for each in plugins.all()}
-                facts = await plugins.install(asked.source, asked.file_name, asked.granted, asked.upgrade)
-        await changes.record(principal, "plugin.install", before.get(facts.plugin_id), facts)
-        return to_response(facts)
+                info = await plugins.install(
+                    install_request.source, install_request.file_name, install_request.granted, install_request.upgrade
+                )
+        await changes.record(principal, "plugin.install", before.get(info.plugin_id), info)
+        return to_response(info)
 
     @routes.get("/plugins/{author}/{name}")
     async def read_plugin(author: str, name: str, principal: Viewer) -> PluginResponse:
         with _refusals():
-            facts = plugins.get(f"{author}/{name}")
-        if facts is None:
+            info = plugins.get(_plugin_id(author, name))
+        if info is None:
             raise not_found(f"plugin '{author}/{name}'", "GET /api/v1/plugins lists them")
-        return to_response(facts)
+        return to_response(info)
 
     @routes.put("/plugins/{author}/{name}")
     async def change_plugin(author: str, name: str, body: ChangeBody, principal: Admin) -> PluginResponse:
         with _refusals():
-            before = plugins.get(f"{author}/{name}")
-            facts = await plugins.change(f"{author}/{name}", body.granted, body.enabled)
-        await changes.record(principal, "plugin.change", before, facts)
-        return to_response(facts)
+            before = plugins.get(_plugin_id(author, name))
+            info = await plugins.change(_plugin_id(author, name), body.granted, body.enabled)
+        await changes.record(principal, "plugin.change", before, info)
+        return to_response(info)
 
     @routes.post("/plugins/{author}/{name}/restart")
     async def restart_plugin(author: str, name: str, principal: Admin) -> PluginResponse:
         with _refusals():
-            before = plugins.get(f"{author}/{name}")
-            facts = await plugins.restart(f"{author}/{name}")
-        await changes.record(principal, "plugin.restart", before, facts)
-        return to_response(facts)
+            before = plugins.get(_plugin_id(author, name))
+            info = await plugins.restart(_plugin_id(author, name))
+        await changes.record(principal, "plugin.restart", before, info)
+        return to_response(info)
 
     @routes.get("/plugins/{author}/{name}/logs")
     async def read_log(author: str, name: str, principal: Operator, limit: LogLimit = 200) -> PageResponse[str]:
         """The last lines that it wrote, oldest first; before them those of the last build of its environment."""
         with _refusals():
-            return {"items": await plugins.log(f"{author}/{name}", limit), "next_cursor": None}
+            return {"items": await plugins.log(_plugin_id(author, name), limit), "next_cursor": None}
 
     @routes.delete("/plugins/{author}/{name}", status_code=204)
     async def remove_plugin(
@@ -125,9 +128,13 @@ def router(plugins: PluginManager, uploads: Path, changes: PluginAudit, cursors:
     ) -> Response:
         """Its agents stay and say that it is gone."""
         with _refusals():
-            before = plugins.get(f"{author}/{name}")
-            await plugins.remove(f"{author}/{name}", data == "delete")
+            before = plugins.get(_plugin_id(author, name))
+            await plugins.remove(_plugin_id(author, name), data == "delete")
         await changes.record(principal, "plugin.remove", before, None)
         return Response(status_code=204)
 
     return routes
+
+
+def _plugin_id(author: str, name: str) -> PluginId:
+    return PluginId(f"{author}/{name}")

@@ -54,53 +54,53 @@ class ChangeBody(BaseModel):
         return self
 
 
-def _permissions(facts: PluginInfo) -> PluginPermissionsResponse:
+def _permissions(info: PluginInfo) -> PluginPermissionsResponse:
     """Returns the permissions as `granted` accepts them, and as texts for the operator who decides."""
-    boxed = facts.sandbox not in ("", "none")
-    asked, granted, ungranted = (
-        _permission_texts(each, boxed) for each in (facts.asked, facts.granted, facts.ungranted)
+    boxed = info.sandbox not in ("", "none")
+    requested, granted, ungranted = (
+        _permission_texts(each, boxed) for each in (info.asked, info.granted, info.ungranted)
     )
     return {
-        "asked": _lists(facts.asked),
-        "granted": _lists(facts.granted),
-        "ungranted": facts.ungranted,
+        "asked": _lists(info.asked),
+        "granted": _lists(info.granted),
+        "ungranted": info.ungranted,
         "words": {
-            "asked": [each for each in asked if each["key"] != NO_SANDBOX_PERMISSION],
+            "asked": [each for each in requested if each["key"] != NO_SANDBOX_PERMISSION],
             "granted": granted,
             "ungranted": [each for each in ungranted if each["key"] != NO_SANDBOX_PERMISSION],
         },
     }
 
 
-def _lists(given: PermissionMap) -> dict[str, list[str]]:
-    return {key: list(values) for key, values in given.items()}
+def _lists(permissions: PermissionMap) -> dict[str, list[str]]:
+    return {key: list(values) for key, values in permissions.items()}
 
 
-def _permission_texts(given: PermissionMap, boxed: bool) -> list[PermissionTextResponse]:
-    permissions = PluginPermissions.model_validate(_lists(given))
+def _permission_texts(permission_map: PermissionMap, boxed: bool) -> list[PermissionTextResponse]:
+    permissions = PluginPermissions.model_validate(_lists(permission_map))
     return [
         {"key": each.key, "values": each.values, "text": each.text} for each in describe_permissions(permissions, boxed)
     ]
 
 
-def to_response(facts: PluginInfo) -> PluginResponse:
+def to_response(info: PluginInfo) -> PluginResponse:
     return {
-        "id": facts.plugin_id,
-        "version": facts.version,
-        "status": cast("PluginState", facts.status),
-        "reason": facts.reason or None,
-        "enabled": facts.enabled,
-        "label": facts.label,
-        "description": facts.description,
-        "permissions": _permissions(facts),
-        "sandbox": facts.sandbox or None,
-        "sandbox_reason": facts.sandbox_reason or None,
-        "sandbox_remedy": facts.sandbox_remedy or None,
-        "sandbox_missing": facts.sandbox_missing,
-        "sandbox_command": facts.sandbox_command or None,
-        "source": facts.source,
-        "sha256": facts.sha256,
-        "installed_at": facts.installed_at or None,
-        "components": [{"kind": each["kind"], "name": each["name"]} for each in facts.components],
-        "warnings": list(facts.warnings),
+        "id": info.plugin_id,
+        "version": info.version,
+        "status": cast("PluginState", info.status),
+        "reason": info.reason or None,
+        "enabled": info.enabled,
+        "label": info.label,
+        "description": info.description,
+        "permissions": _permissions(info),
+        "sandbox": info.sandbox or None,
+        "sandbox_reason": info.sandbox_reason or None,
+        "sandbox_remedy": info.sandbox_remedy or None,
+        "sandbox_missing": info.sandbox_missing,
+        "sandbox_command": info.sandbox_command or None,
+        "source": info.source,
+        "sha256": info.sha256,
+        "installed_at": info.installed_at or None,
+        "components": [{"kind": each["kind"], "name": each["name"]} for each in info.components],
+        "warnings": list(info.warnings),
     }

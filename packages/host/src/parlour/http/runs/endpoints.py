@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query
 from parlour.core.access import audit
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, Select, where
+from parlour.core.model.ids import AgentId, BotId, ConversationId, RunId
 from parlour.core.model.ports import Clock
 from parlour.core.reruns.replay import ReplayBuilder
 from parlour.core.reruns.reruns import Reruns
@@ -40,9 +41,12 @@ from .responses import (
 )
 from .schemas import RerunBody
 
-RunId = Annotated[str, Path(max_length=64)]
+RunPath = Annotated[RunId, Path(max_length=64)]
+CallPath = Annotated[str, Path(max_length=64)]
 Name = Annotated[str | None, Query(max_length=255)]
-BotId = Annotated[str | None, Query(max_length=255, description="Empty for runs without a bot: web chat and API")]
+AgentQuery = Annotated[AgentId | None, Query(max_length=255)]
+ConversationQuery = Annotated[ConversationId | None, Query(max_length=255)]
+BotQuery = Annotated[BotId | None, Query(max_length=255, description="Empty for runs without a bot: web chat and API")]
 Actor = Annotated[
     str | None,
     Query(
@@ -72,7 +76,7 @@ def router(
     ledger, feedback, replays = Ledger(journal), FeedbackStore(journal), ReplayBuilder(journal)
     model_calls = ModelCalls(journal)
 
-    async def visible(run_id: str, principal: Principal) -> Row:
+    async def visible(run_id: RunId, principal: Principal) -> Row:
         """Returns the run if the principal may see it. Another principal's run yields not_found, like one that never
         existed; so does a rerun for users of its chat."""
         run = await ledger.get_run(run_id)
@@ -90,9 +94,9 @@ def router(
     async def list_runs(
         principal: Viewer,
         status: RunStatus | None = None,
-        agent_id: Name = None,
-        bot_id: BotId = None,
-        conversation_id: Name = None,
+        agent_id: AgentQuery = None,
+        bot_id: BotQuery = None,
+        conversation_id: ConversationQuery = None,
         actor: Actor = None,
         since: TimestampQuery = None,
         until: TimestampQuery = None,
@@ -101,16 +105,16 @@ def router(
         cursor: Cursor = None,
     ) -> PageResponse[RunListItem]:
         """Newest first. With `actor` or `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on."""
-        wanted = RunFilter(status, agent_id, bot_id, conversation_id, since, until, actor)
+        run_filter = RunFilter(status, agent_id, bot_id, conversation_id, since, until, actor)
         if q is not None or actor is not None:
-            return await listing.search(q, wanted, limit, cursor)
-        return await listing.page(wanted, limit, cursor)
+            return await listing.search(q, run_filter, limit, cursor)
+        return await listing.page(run_filter, limit, cursor)
 
     @routes.get("/runs/{run_id}")
-    async def read_run(run_id: RunId, principal: Reader) -> RunDetail:
+    async def read_run(run_id: RunPath, principal: Reader) -> RunDetail:
         run = await visible(run_id, principal)
         return {
-            **await whole(run),
+            **await to_response(run),
             "event": await listing.event(run),
             "deliveries": (await deliveries(run_id))["items"],
             "denials": [views.denial(row) for row in await ledger.denials(run_id, MAX_LISTED)],
@@ -119,11 +123,11 @@ def router(
         }
 
     async def deliveries(
-        run_id: str, limit: int = MAX_LISTED, cursor: str | None = None
+        run_id: RunId, limit: int = MAX_LISTED, cursor: str | None = None
     ) -> PageResponse[DeliveryResponse]:
         return await pages.page(OUTBOX, where(run_id=run_id), "seq", views.delivery, limit, cursor, "ascending")
 
-    async def whole(run: Row) -> RunResponse:
+    async def to_response(run: Row) -> RunResponse:
         return {**views.run(run), **await listing.run_context(run)}
 
     async def comparison(run: Row, principal: Principal) -> RunComparison:
@@ -131,31 +135,31 @@ def router(
         if run["rerun_of"]:
             original = await ledger.get_run(run["rerun_of"])
             texts = (await replays.build(run)).texts
-            return {"texts": texts, "original": await side(original) if original is not None else None}
-        listed = await ledger.reruns(run, MAX_LISTED) if principal.may("viewer") else []
+            return {"texts": texts, "original": await to_side(original) if original is not None else None}
+        rerun_rows = await ledger.reruns(run, MAX_LISTED) if principal.may("viewer") else []
         reruns: list[RerunListItem] = [
-            {"run_id": row["run_id"], "agent_id": row["agent_id"], "status": row["status"]} for row in listed
+            {"run_id": row["run_id"], "agent_id": row["agent_id"], "status": row["status"]} for row in rerun_rows
         ]
         return {"reruns": reruns}
 
-    async def side(run: Row) -> RunSide:
+    async def to_side(run: Row) -> RunSide:
         """Returns a run for the comparison with its rerun."""
-        facts = views.run_facts(run)
+        info = views.run_facts(run)
         return {
-            "run_id": facts["run_id"],
-            "agent_id": facts["agent_id"],
-            "runner_id": facts["runner_id"],
-            "status": facts["status"],
-            "error": facts["error"],
-            "usage": facts["usage"],
-            "started_at": facts["started_at"],
-            "finished_at": facts["finished_at"],
+            "run_id": info["run_id"],
+            "agent_id": info["agent_id"],
+            "runner_id": info["runner_id"],
+            "status": info["status"],
+            "error": info["error"],
+            "usage": info["usage"],
+            "started_at": info["started_at"],
+            "finished_at": info["finished_at"],
             "texts": (await replays.build(run)).texts,
         }
 
     @routes.get("/runs/{run_id}/events")
     async def list_run_events(
-        run_id: RunId, principal: Reader, limit: LongLimit = 50, cursor: Cursor = None
+        run_id: RunPath, principal: Reader, limit: LongLimit = 50, cursor: Cursor = None
     ) -> PageResponse[RunEventResponse]:
         """In the order they happened."""
         await visible(run_id, principal)
@@ -163,7 +167,7 @@ def router(
         return await pages.page(RUN_EVENTS, conditions, "sequence", views.run_event, limit, cursor, "ascending")
 
     @routes.get("/runs/{run_id}/model-calls/{call_id}")
-    async def read_model_call(run_id: RunId, call_id: RunId, principal: ModelCallReader) -> ModelCallResponse:
+    async def read_model_call(run_id: RunPath, call_id: CallPath, principal: ModelCallReader) -> ModelCallResponse:
         """The prompt, the parameters and the answer of one model call; `call_id` is in its `model.called` event.
 
         Kept for `retention.model_calls_days`. Who may read it is decided by the setting `model_calls.visible_to`.
@@ -176,38 +180,38 @@ def router(
 
     @routes.get("/runs/{run_id}/deliveries")
     async def list_deliveries(
-        run_id: RunId, principal: Reader, limit: Limit = 50, cursor: Cursor = None
+        run_id: RunPath, principal: Reader, limit: Limit = 50, cursor: Cursor = None
     ) -> PageResponse[DeliveryResponse]:
         """What it was to show to people, in order, and what became of that."""
         await visible(run_id, principal)
         return await deliveries(run_id, limit, cursor)
 
     @routes.get("/runs/{run_id}/replay")
-    async def replay_run(run_id: RunId, principal: Reader) -> ReplayResponse:
+    async def replay_run(run_id: RunPath, principal: Reader) -> ReplayResponse:
         """The frames of the chat as its people saw them, each with its time."""
         replay = await replays.build(await visible(run_id, principal))
         return {"run_id": run_id, "frames": replay.frames, "complete": replay.complete}
 
     @routes.post("/runs/{run_id}/rerun", status_code=201)
-    async def rerun(run_id: RunId, body: RerunBody, principal: Operator) -> RunResponse:
+    async def rerun(run_id: RunPath, body: RerunBody, principal: Operator) -> RunResponse:
         """Its event once more, with what is asked to be different. It goes on; nothing of it is delivered."""
         run = await visible(run_id, principal)
         entry = audit.change_entry(principal.owner, "run.rerun", run_id, None, body.audit_view(), clock.now())
         try:
-            return await whole(await reruns.start(run, body.to_options(), entry))
+            return await to_response(await reruns.start(run, body.to_options(), entry))
         except CallRejected as refusal:
             raise Problem(_STATUS.get(refusal.code, 409), refusal.code, refusal.message) from refusal
 
     @routes.post("/runs/{run_id}/cancel")
-    async def cancel_run(run_id: RunId, principal: ChatUser) -> RunResponse:
+    async def cancel_run(run_id: RunPath, principal: ChatUser) -> RunResponse:
         """Returns when the run is over; what its runner still says appears nowhere."""
         run = await visible(run_id, principal)
         try:
-            ended = await control.cancel(run_id, CANCELLED)
+            cancelled = await control.cancel(run_id, CANCELLED)
         except CallRejected as refusal:
             raise Problem(409, "conflict", refusal.message) from refusal
-        if not ended:
+        if not cancelled:
             raise Problem(409, "conflict", f"the run is over: its status is {run['status']}")
-        return await whole(await visible(run_id, principal))
+        return await to_response(await visible(run_id, principal))
 
     return routes

@@ -147,7 +147,7 @@ class DeliveryResponse(TypedDict):
     target: str
     bot_id: Id | None
     conversation_id: Id | None
-    state: Literal["pending", "streaming", "sending", "sent", "failed", "expired"]
+    state: Literal["pending", "streaming", "sending", "held", "sent", "failed", "expired"]
     reason: str | None
     """Why it was not sent."""
     text: str | None

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from parlour.core.model.ids import AgentId
 from parlour.core.model.resource_policy import Names
 from parlour.core.reruns.reruns import RerunOptions
 
@@ -13,7 +14,7 @@ class RerunBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    agent_id: str | None = Field(default=None, min_length=1, max_length=200)
+    agent_id: AgentId | None = Field(default=None, min_length=1, max_length=200)
     runner_config: dict[str, Any] | None = None
     allow_effects: bool | list[str] = False
     """Tools that are not read-only but may run nevertheless: their names, or true for all."""

@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from parlour.core.config.schedules import ScheduleRepository, ScheduleState
 from parlour.core.ingest.scheduler import Scheduler
 from parlour.core.journal import Insert
+from parlour.core.model.ids import ScheduleId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.schedule import EVENT_TYPE, InvalidSchedule, Schedule, validate_schedule
 from parlour.core.pagination import Cursors
@@ -19,12 +20,17 @@ from .schemas import ScheduleBody, ScheduleResponse
 
 
 def router(
-    book: ScheduleRepository, scheduler: Scheduler, targets: TargetValidator, cursors: Cursors, ids: Ids, clock: Clock
+    repository: ScheduleRepository,
+    scheduler: Scheduler,
+    targets: TargetValidator,
+    cursors: Cursors,
+    ids: Ids,
+    clock: Clock,
 ) -> APIRouter:
     routes = ApiRouter(tags=["schedules"])
 
     def build(
-        schedule_id: str, body: ScheduleBody, before: ScheduleState | None, principal: Principal
+        schedule_id: ScheduleId, body: ScheduleBody, before: ScheduleState | None, principal: Principal
     ) -> ScheduleState:
         schedule = Schedule(schedule_id, **body.model_dump())
         try:
@@ -35,10 +41,10 @@ def router(
         return ScheduleState(schedule, 0, 0)
 
     async def add(state: ScheduleState, entry: Insert) -> ScheduleState:
-        return await book.add(state.schedule, entry)
+        return await repository.add(state.schedule, entry)
 
     async def replace(state: ScheduleState, entry: Insert) -> ScheduleState:
-        return await book.replace(state.schedule, entry)
+        return await repository.replace(state.schedule, entry)
 
     async def wake_scheduler(principal: Principal, before: ScheduleState | None, after: ScheduleState | None) -> None:
         if after is not None:
@@ -46,7 +52,9 @@ def router(
 
     add_crud_routes(
         routes,
-        ConfigResource("schedule", "/schedules", book.get, _schedule_id, _audit_view, cursors, clock, _audit_view),
+        ConfigResource(
+            "schedule", "/schedules", repository.get, _schedule_id, _audit_view, cursors, clock, _audit_view
+        ),
         CrudSchemas(
             "schedule",
             "schedule_id",
@@ -55,13 +63,15 @@ def router(
             max_id_length=64,
             notes={"replace": "It is due next as seen from now."},
         ),
-        CrudOperations(book.all, build, add, replace, book.remove, without_wait(_to_response), wake_scheduler),
-        ids.new,
+        CrudOperations(
+            repository.all, build, add, replace, repository.remove, without_wait(_to_response), wake_scheduler
+        ),
+        lambda: ScheduleId(ids.new()),
     )
     return routes
 
 
-def _schedule_id(state: ScheduleState) -> str:
+def _schedule_id(state: ScheduleState) -> ScheduleId:
     return state.schedule.schedule_id
 
 

@@ -5,6 +5,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
+from parlour.core.model.ids import NO_AGENT, NO_BOT, AgentId, BotId
+
 from ..responses import Id, TimestampMs
 
 
@@ -27,8 +29,8 @@ class ScheduleBody(BaseModel):
     cron: str = Field(default="", max_length=200, examples=["0 9 * * 1-5"])
     interval_seconds: int = Field(default=0, ge=0, le=366 * 24 * 3600)
     timezone: str = Field(default="UTC", max_length=64, examples=["Europe/Berlin"])
-    agent_id: str = Field(default="", max_length=64)
-    bot_id: str = Field(default="", max_length=64)
+    agent_id: AgentId = Field(default=NO_AGENT, max_length=64)
+    bot_id: BotId = Field(default=NO_BOT, max_length=64)
     text: str = Field(default="", max_length=20_000)
     data: dict[str, Any] = {}
     missed: Literal["skip", "once"] = "skip"
@@ -41,8 +43,8 @@ class ScheduleResponse(TypedDict):
     cron: str
     interval_seconds: int
     timezone: str
-    agent_id: str
-    bot_id: str
+    agent_id: AgentId
+    bot_id: BotId
     text: str
     data: dict[str, Any]
     missed: Literal["skip", "once"]

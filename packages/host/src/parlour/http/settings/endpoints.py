@@ -45,9 +45,9 @@ def router(tuning: LiveSettings, sections: Sections, clock: Clock) -> APIRouter:
         return to_response(tuning)
 
     change_settings.__annotations__["body"] = request_schema(sections)
-    described = Annotated[Json, ResponseSchema(response_schema(sections))]
+    response_type = Annotated[Json, ResponseSchema(response_schema(sections))]
     for method, endpoint in (("GET", read_settings), ("PUT", change_settings)):
-        endpoint.__annotations__["return"] = described
+        endpoint.__annotations__["return"] = response_type
         routes.add_api_route("/settings", endpoint, methods=[method])
     return routes
 

@@ -44,8 +44,8 @@ def request_schema(sections: Sections) -> type[SettingsRequest]:
             section.request_schema, __base__=SettingsSection, __doc__=section.request_description or None, **settings
         )
         fields[section.name] = (model, model())
-    told: list[str] = Field(default=[], description="Only told; what is sent is not looked at")
-    return create_model("SettingsBody", __base__=SettingsRequest, **fields, changed=(list[str], told))
+    changed_field: list[str] = Field(default=[], description="Only told; what is sent is not looked at")
+    return create_model("SettingsBody", __base__=SettingsRequest, **fields, changed=(list[str], changed_field))
 
 
 def response_schema(sections: Sections) -> type[BaseModel]:
@@ -58,13 +58,15 @@ def response_schema(sections: Sections) -> type[BaseModel]:
         description = section.response_description or None
         model = create_model(section.response_schema, __base__=SettingsSection, __doc__=description, **settings)
         fields[section.name] = (model, ...)
-    told = "What was changed here, such as `retention.events_days`; the rest is as the file and the environment say."
+    changed_description = (
+        "What was changed here, such as `retention.events_days`; the rest is as the file and the environment say."
+    )
     return create_model(
         "SettingsResponse",
         __base__=SettingsSection,
         __doc__="What may be changed while the Host runs.",
         **fields,
-        changed=(list[str], Field(description=told)),
+        changed=(list[str], Field(description=changed_description)),
     )
 
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from parlour.core.access.users import Role, UserAccount, UserAccounts
+from parlour.core.model.ids import UserId
 from parlour.core.pagination import Cursors
 from parlour.core.runs.model_call_log import ModelCallLog
 
@@ -19,7 +20,7 @@ from ..pagination import Cursor, Limit, paginate
 from ..principals import Principal
 from ..responses import PageResponse
 
-UserId = Annotated[str, Path(max_length=64)]
+UserPath = Annotated[UserId, Path(max_length=64)]
 
 
 class NewUser(BaseModel):
@@ -50,7 +51,7 @@ class ChangedUser(BaseModel):
 def router(users: UserAccounts, model_calls: ModelCallLog, cursors: Cursors) -> APIRouter:
     routes = ApiRouter(tags=["users"])
 
-    async def existing(user_id: str) -> UserAccount:
+    async def existing(user_id: UserId) -> UserAccount:
         user = await users.get(user_id)
         if user is None:
             raise not_found(f"user '{user_id}'", "GET /api/v1/users lists them")
@@ -63,22 +64,22 @@ def router(users: UserAccounts, model_calls: ModelCallLog, cursors: Cursors) -> 
     @routes.post("/users", status_code=201)
     async def create_user(body: NewUser, principal: Admin) -> responses.UserResponse:
         check(principal, body.role)
-        made = users.create(principal.owner, body.email, body.name, body.role, body.password)
-        return _to_response(await raise_problem_if_refused(made))
+        new_user = users.create(principal.owner, body.email, body.name, body.role, body.password)
+        return _to_response(await raise_problem_if_refused(new_user))
 
     @routes.get("/users")
     async def list_users(
         principal: Admin, limit: Limit = 50, cursor: Cursor = None
     ) -> PageResponse[responses.UserResponse]:
-        page, more = paginate(cursors, "users", await users.all(), attrgetter("user_id"), limit, cursor)
-        return {"items": [_to_response(user) for user in page], "next_cursor": more}
+        page, next_cursor = paginate(cursors, "users", await users.all(), attrgetter("user_id"), limit, cursor)
+        return {"items": [_to_response(user) for user in page], "next_cursor": next_cursor}
 
     @routes.get("/users/{user_id}")
-    async def read_user(user_id: UserId, principal: Admin) -> responses.UserResponse:
+    async def read_user(user_id: UserPath, principal: Admin) -> responses.UserResponse:
         return _to_response(await existing(user_id))
 
     @routes.put("/users/{user_id}")
-    async def change_user(user_id: UserId, body: ChangedUser, principal: Admin) -> responses.UserResponse:
+    async def change_user(user_id: UserPath, body: ChangedUser, principal: Admin) -> responses.UserResponse:
         """What is not named stays as it is."""
         user = await existing(user_id)
         check(principal, user.role, body.role)
@@ -86,7 +87,7 @@ def router(users: UserAccounts, model_calls: ModelCallLog, cursors: Cursors) -> 
         return _to_response(await raise_problem_if_refused(change))
 
     @routes.delete("/users/{user_id}", status_code=204)
-    async def delete_user(user_id: UserId, principal: Admin) -> Response:
+    async def delete_user(user_id: UserPath, principal: Admin) -> Response:
         user = await existing(user_id)
         check(principal, user.role)
         await model_calls.forget_person("user", user_id)

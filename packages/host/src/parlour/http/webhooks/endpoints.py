@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from parlour.core.config.webhooks import WebhookRepository
 from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
+from parlour.core.model.ids import InboundWebhookId
 from parlour.core.model.inbound_webhook import EVENT_TYPE, InvalidSignature, MalformedCall, Webhook
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
@@ -25,7 +26,7 @@ from ..target_validation import TargetValidator
 from .schemas import NewWebhook, WebhookBody, WebhookCallResponse, WebhookResponse
 
 GENERAL_VERBS: Verbs = ("list", "read", "replace", "delete")
-WebhookId = Annotated[str, Path(max_length=64)]
+WebhookPath = Annotated[InboundWebhookId, Path(max_length=64)]
 
 
 class WebhookMapper:
@@ -36,7 +37,7 @@ class WebhookMapper:
         self._secrets = secrets
         self._public_url = public_url
 
-    def to_new_webhook(self, webhook_id: str, body: WebhookBody) -> tuple[Webhook, str]:
+    def to_new_webhook(self, webhook_id: InboundWebhookId, body: WebhookBody) -> tuple[Webhook, str]:
         """Returns the webhook and its secret, which is created if the body has none."""
         self._targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
         secret = body.secret or f"whsec_{b64encode(os.urandom(32)).decode()}"
@@ -63,7 +64,7 @@ class WebhookMapper:
 
 
 def router(
-    book: WebhookRepository,
+    repository: WebhookRepository,
     calls: InboundWebhookReceiver,
     form: WebhookMapper,
     cursors: Cursors,
@@ -72,17 +73,17 @@ def router(
 ) -> APIRouter:
     routes = ApiRouter(tags=["webhooks"])
     resource = ConfigResource(
-        "webhook", "/webhooks", book.get, attrgetter("webhook_id"), _audit_view, cursors, clock, _version_fields
+        "webhook", "/webhooks", repository.get, attrgetter("webhook_id"), _audit_view, cursors, clock, _version_fields
     )
 
     @routes.post("/webhooks", status_code=201)
     async def create_webhook(body: WebhookBody, principal: Admin, response: Response) -> NewWebhook:
         """The secret is in this answer only."""
-        webhook, secret = form.to_new_webhook(ids.new(), body)
-        await book.add(webhook, resource.audit_entry(principal, None, webhook))
+        webhook, secret = form.to_new_webhook(InboundWebhookId(ids.new()), body)
+        await repository.add(webhook, resource.audit_entry(principal, None, webhook))
         return {**form.to_response(resource.with_etag(webhook, response)), "secret": secret}
 
-    def build(webhook_id: str, body: WebhookBody, before: Webhook | None, principal: Principal) -> Webhook:
+    def build(webhook_id: InboundWebhookId, body: WebhookBody, before: Webhook | None, principal: Principal) -> Webhook:
         assert before is not None
         return form.to_changed_webhook(before, body)
 
@@ -90,24 +91,26 @@ def router(
         routes,
         resource,
         CrudSchemas("webhook", "webhook_id", WebhookBody, WebhookResponse, max_id_length=64),
-        CrudOperations(book.all, build, book.add, book.replace, book.remove, without_wait(form.to_response)),
-        ids.new,
+        CrudOperations(
+            repository.all, build, repository.add, repository.replace, repository.remove, without_wait(form.to_response)
+        ),
+        lambda: InboundWebhookId(ids.new()),
         GENERAL_VERBS,
     )
 
     @routes.post("/webhooks/{webhook_id}/events", status_code=202)
-    async def call_webhook(webhook_id: WebhookId, request: Request) -> WebhookCallResponse:
+    async def call_webhook(webhook_id: WebhookPath, request: Request) -> WebhookCallResponse:
         """For the other program: it signs the body with the webhook's secret, and needs no key."""
-        webhook = book.get(webhook_id)
+        webhook = repository.get(webhook_id)
         if webhook is None or not webhook.enabled:
             raise not_found("this webhook", "ask for its present address")
         try:
-            accepted = await calls.receive(webhook, request.headers, await request.body())
+            receipt = await calls.receive(webhook, request.headers, await request.body())
         except InvalidSignature as error:
             raise Problem(401, "unauthenticated", str(error)) from error
         except MalformedCall as error:
             raise Problem(400, "invalid_argument", str(error)) from error
-        return {"event_id": accepted.event_id, "seq": accepted.seq, "duplicate": accepted.duplicate}
+        return {"event_id": receipt.event_id, "seq": receipt.seq, "duplicate": receipt.duplicate}
 
     return routes
 
@@ -124,6 +127,6 @@ def _audit_view(webhook: Webhook) -> Json:
 
 def _version_fields(webhook: Webhook) -> Json:
     """Returns the fields from which the webhook's ETag is computed."""
-    kept = webhook.to_dict()
-    secret = kept.pop("sealed_secret")
-    return {**kept, "secret": secret}
+    fields = webhook.to_dict()
+    secret = fields.pop("sealed_secret")
+    return {**fields, "secret": secret}

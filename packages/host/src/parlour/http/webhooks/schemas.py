@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
+from parlour.core.model.ids import NO_AGENT, NO_BOT, AgentId, BotId, EventId
 from parlour.core.model.inbound_webhook import SignatureScheme
 
 from ..responses import Id
@@ -20,8 +21,8 @@ class WebhookBody(BaseModel):
 
     name: str = Field(min_length=1, max_length=200)
     scheme: SignatureScheme = "standard"
-    agent_id: str = Field(default="", max_length=64)
-    bot_id: str = Field(default="", max_length=64)
+    agent_id: AgentId = Field(default=NO_AGENT, max_length=64)
+    bot_id: BotId = Field(default=NO_BOT, max_length=64)
     enabled: bool = True
     secret: str | None = Field(default=None, min_length=16, max_length=200)
     """Signing secret. None creates one for a new webhook, and keeps the stored one otherwise."""
@@ -31,8 +32,8 @@ class WebhookResponse(TypedDict):
     webhook_id: Id
     name: str
     scheme: Literal["standard", "github"]
-    agent_id: str
-    bot_id: str
+    agent_id: AgentId
+    bot_id: BotId
     enabled: bool
     path: Annotated[str, Field(description="Where the other program calls")]
     url: Annotated[str | None, Field(description="The same below `http.public_url`; null where that is not set")]
@@ -44,7 +45,7 @@ class NewWebhook(WebhookResponse):
 
 
 class WebhookCallResponse(TypedDict):
-    event_id: str
+    event_id: EventId
     seq: int
     duplicate: bool
     """Whether this call had come before."""

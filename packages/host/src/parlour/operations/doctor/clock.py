@@ -27,12 +27,12 @@ async def check(settings: HostSettings) -> AsyncIterator[Finding]:
 
 
 def _finding(note: ClockNote, now: int) -> Finding:
-    moved = now - note.known_at
-    if note.is_held(now) and abs(moved) <= TOLERANCE_MILLISECONDS:
+    difference = now - note.known_at
+    if note.is_held(now) and abs(difference) <= TOLERANCE_MILLISECONDS:
         hours = (note.held_until - now) / 3_600_000
         sentence = f"retention is on hold for {hours:.0f} more hours: the clock {_difference(note.moved_by)}"
-    elif abs(moved) > TOLERANCE_MILLISECONDS:
-        sentence = f"the clock {_difference(moved)}; retention will be on hold for 24 hours after the start"
+    elif abs(difference) > TOLERANCE_MILLISECONDS:
+        sentence = f"the clock {_difference(difference)}; retention will be on hold for 24 hours after the start"
     else:
         return ok("clock", "it agrees with the time that the database last knew")
     return warning("clock", sentence, "set the clock; if the Host was off for so long, nothing is to be done")

@@ -54,7 +54,7 @@ async def _collector(telemetry: TelemetrySettings) -> Finding:
 
     url = telemetry.traces_url
     parts = urlsplit(url)
-    place = f"{authority(parts.hostname or '', parts.port)}{parts.path}"
+    address = f"{authority(parts.hostname or '', parts.port)}{parts.path}"
     headers = {**telemetry.sent_headers, "content-type": "application/x-protobuf"}
     remedy = "correct telemetry.endpoint and telemetry.headers; traces are lost until then, and nothing else is"
     try:
@@ -64,19 +64,19 @@ async def _collector(telemetry: TelemetrySettings) -> Finding:
         ):
             status = response.status
     except (ClientError, OSError, TimeoutError, ValueError) as error:
-        return warning("telemetry", f"the collector at {place} can't be reached ({type(error).__name__})", remedy)
+        return warning("telemetry", f"the collector at {address} can't be reached ({type(error).__name__})", remedy)
     if status >= 300:
-        return warning("telemetry", f"the collector at {place} refuses traces with status {status}", remedy)
-    return ok("telemetry", f"the collector at {place} takes traces")
+        return warning("telemetry", f"the collector at {address} refuses traces with status {status}", remedy)
+    return ok("telemetry", f"the collector at {address} takes traces")
 
 
 def _connections(settings: HostSettings) -> Finding:
-    wanted = settings.http.connections
-    possible = connections_within_file_limit(wanted)
-    if possible < wanted:
-        told = f"{possible} of {wanted} connections fit: the limit of open files is low"
-        return ok("address", f"{told}; raise it (ulimit -n, LimitNOFILE=) for more")
-    return ok("address", f"{wanted} connections fit")
+    configured = settings.http.connections
+    possible = connections_within_file_limit(configured)
+    if possible < configured:
+        message = f"{possible} of {configured} connections fit: the limit of open files is low"
+        return ok("address", f"{message}; raise it (ulimit -n, LimitNOFILE=) for more")
+    return ok("address", f"{configured} connections fit")
 
 
 async def _runtime(url: str) -> Finding:
@@ -87,8 +87,8 @@ async def _runtime(url: str) -> Finding:
         async with asyncio.timeout(RUNTIME_SECONDS):
             _, writer = await asyncio.open_connection(parts.hostname, port)
     except (OSError, TimeoutError) as error:
-        told = f"nobody listens at {authority(parts.hostname or '', port)} ({error or 'no answer'})"
-        return problem("runtime", told, "start it with parlour runtime, or correct runtime.url")
+        message = f"nobody listens at {authority(parts.hostname or '', port)} ({error or 'no answer'})"
+        return problem("runtime", message, "start it with parlour runtime, or correct runtime.url")
     writer.close()
     return ok("runtime", f"somebody listens at {authority(parts.hostname or '', port)}")
 
@@ -97,11 +97,11 @@ async def _sandbox(settings: HostSettings) -> Finding:
     _, state = await choose_launcher(settings.plugins.sandbox, settings.plugins.bubblewrap, ())
     if state.kind != "none":
         if state.unfiltered:
-            told = f"plugins run in {state.kind}, without a system call filter: {state.unfiltered}"
-            return warning("sandbox", told, "use a kernel with seccomp, on x86_64, aarch64 or riscv64, to have it")
+            message = f"plugins run in {state.kind}, without a system call filter: {state.unfiltered}"
+            return warning("sandbox", message, "use a kernel with seccomp, on x86_64, aarch64 or riscv64, to have it")
         return ok("sandbox", f"plugins run in {state.kind}, with a system call filter (seccomp)")
-    found = problem if state.required else warning
-    return found("sandbox", state.notice.partition(";")[0], state.remedy)
+    severity = problem if state.required else warning
+    return severity("sandbox", state.notice.partition(";")[0], state.remedy)
 
 
 def _uv(settings: HostSettings) -> Finding:

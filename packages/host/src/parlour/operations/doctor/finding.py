@@ -17,8 +17,8 @@ class Finding:
     remedy: str = ""
 
     def __str__(self) -> str:
-        words = f"{self.state:8} {self.area:12} {self.sentence}"
-        return f"{words}\n{'':22}-> {self.remedy}" if self.remedy else words
+        text = f"{self.state:8} {self.area:12} {self.sentence}"
+        return f"{text}\n{'':22}-> {self.remedy}" if self.remedy else text
 
 
 def ok(area: str, sentence: str) -> Finding:

@@ -51,15 +51,15 @@ def _plugin(plugin_id: str, record: PluginRecord, state: PluginStatus | None, lo
     name = f"{plugin_id} {record.current.version}"
     if not record.enabled:
         return ok("plugins", f"{name} is disabled")
-    look = f"mend what it says, or look at what it wrote: {logs / f'{plugin_id}.log'}"
+    advice = f"mend what it says, or look at what it wrote: {logs / f'{plugin_id}.log'}"
     if state is not None and state.status == "failed":
         restart = f"restart it on the page Plugins, or by POST /api/v1/plugins/{plugin_id}/restart"
-        return problem("plugins", f"{name} has failed: {state.reason}", f"{look}; once that is mended, {restart}")
+        return problem("plugins", f"{name} has failed: {state.reason}", f"{advice}; once that is mended, {restart}")
     if state is not None and state.status == "waiting":
-        return warning("plugins", f"{name} is started again in a moment: {state.reason}", look)
+        return warning("plugins", f"{name} is started again in a moment: {state.reason}", advice)
     if record.refused is not None:
-        told = f"{name} runs; {record.refused}"
-        return warning("plugins", told, "install a version that starts")
+        message = f"{name} runs; {record.refused}"
+        return warning("plugins", message, "install a version that starts")
     return ok("plugins", f"{name} {'is ' + state.status if state is not None else 'is installed'}")
 
 
@@ -73,24 +73,40 @@ async def _bots(settings: HostSettings, directory: DataDirectory) -> AsyncIterat
     if await current_revision(url, directory.database) != HEAD:
         return
     async with open_journal(url, directory.database) as journal:
-        book = BotRepository(journal, SystemClock())
-        await book.load()
-    bots = [bot for bot in book.all() if bot.enabled]
+        repository = BotRepository(journal, SystemClock())
+        await repository.load()
+    bots = [bot for bot in repository.all() if bot.enabled]
     serving = directory.serving_pid()
     states = BotStatusFile(directory.bot_status).read(serving) if serving else {}
+    catalogue = BuiltinAdapterCatalogue(settings.platforms.external)
+    for external in _external_adapters(settings, catalogue):
+        yield external
     for bot in bots:
-        yield _bot(bot, directory, states.get(bot.bot_id))
-        if bot.adapter == "onebot11" and (found := _onebot_token(bot)):
-            yield found
+        yield _bot(bot, catalogue, directory, states.get(bot.bot_id))
+        if bot.adapter == "onebot11" and (finding := _onebot_token(bot)):
+            yield finding
     for address, names in _listening_bots(bots).items():
         if len(names) > 1:
-            told = f"{' and '.join(names)} listen on the same {address}"
-            yield problem("platforms", told, "give each bot a port of its own")
+            message = f"{' and '.join(names)} listen on the same {address}"
+            yield problem("platforms", message, "give each bot a port of its own")
 
 
-def _bot(bot: Bot, directory: DataDirectory, status: ConnectionStatus | None) -> Finding:
-    if bot.adapter not in BuiltinAdapterCatalogue().manifests():
-        remedy = "update Parlour, or delete the bot"
+def _external_adapters(settings: HostSettings, catalogue: BuiltinAdapterCatalogue) -> list[Finding]:
+    remedy = "install the package into Parlour's own environment, or remove the name from platforms.external"
+    findings = [problem("platforms", message, remedy) for message in catalogue.external_problems()]
+    manifests = catalogue.manifests()
+    for name in settings.platforms.external:
+        if name in manifests and manifests[name].external:
+            message = f"the adapter of {name} is installed separately and runs as trusted code of the Host"
+            findings.append(warning("platforms", message, "make sure that you trust its author"))
+    return findings
+
+
+def _bot(
+    bot: Bot, catalogue: BuiltinAdapterCatalogue, directory: DataDirectory, status: ConnectionStatus | None
+) -> Finding:
+    if bot.adapter not in catalogue.manifests():
+        remedy = "update Parlour, add its adapter to platforms.external, or delete the bot"
         return problem("platforms", f"bot '{bot.name}' needs the platform {bot.adapter}, which is not here", remedy)
     try:
         if directory.secret_key.exists():  # the storage check reports a missing key
@@ -107,27 +123,31 @@ def _onebot_token(bot: Bot) -> Finding | None:
         return None
     remedy = "set access_token in the bot on the page Bots, and the same one in its OneBot implementation"
     if token_problem(config):
-        told = f"bot '{bot.name}' has no access token and is not started, since other machines could connect to it"
-        return problem("platforms", told, remedy)
-    told = f"bot '{bot.name}' has no access token: any program on this machine can connect as its OneBot implementation"
-    return warning("platforms", told, remedy)
+        message = f"bot '{bot.name}' has no access token and is not started, since other machines could connect to it"
+        return problem("platforms", message, remedy)
+    message = (
+        f"bot '{bot.name}' has no access token: any program on this machine can connect as its OneBot implementation"
+    )
+    return warning("platforms", message, remedy)
 
 
 def _bot_state(name: str, status: ConnectionStatus | None) -> Finding:
     """Returns the finding for the state of a bot. Its last error comes from the platform and says what to do."""
     if status is None:
         return ok("platforms", f"{name} is configured")
-    told = f"{name} is {status.state}" if status.state != "failed" else f"{name} has failed"
+    message = f"{name} is {status.state}" if status.state != "failed" else f"{name} has failed"
     if not status.last_error:
-        return ok("platforms", told)
-    found = problem if status.state == "failed" else warning
-    return found("platforms", f"{told}: {status.last_error}", "do what it says; the page Bots shows whether it helped")
+        return ok("platforms", message)
+    severity = problem if status.state == "failed" else warning
+    return severity(
+        "platforms", f"{message}: {status.last_error}", "do what it says; the page Bots shows whether it helped"
+    )
 
 
 def _listening_bots(bots: list[Bot]) -> dict[str, list[str]]:
     """Returns the names of the bots that listen themselves, by address."""
-    found: dict[str, list[str]] = {}
+    bots_by_address: dict[str, list[str]] = {}
     for bot in bots:
         if bot.config.get("mode") == "reverse" and bot.config.get("port"):
-            found.setdefault(f"{bot.config.get('host', '')}:{bot.config['port']}", []).append(bot.name)
-    return found
+            bots_by_address.setdefault(f"{bot.config.get('host', '')}:{bot.config['port']}", []).append(bot.name)
+    return bots_by_address

@@ -35,14 +35,14 @@ def _settings(http: HttpSettings) -> list[Finding]:
     proxied = _is_public(http) or http.prefix or http.trusted_proxies
     if proxied and not http.trusted_proxies:
         remedy = "set http.trusted_proxies to the proxy's address, such as 127.0.0.1"
-        told = "no proxy is trusted: all users count as one address, and session cookies are not marked Secure"
-        findings.append(warning(AREA, told, remedy))
+        message = "no proxy is trusted: all users count as one address, and session cookies are not marked Secure"
+        findings.append(warning(AREA, message, remedy))
     if any(ip_network(each, strict=False).prefixlen == 0 for each in http.trusted_proxies):
-        told = "http.trusted_proxies trusts every address: anybody can pretend to be any client"
-        findings.append(warning(AREA, told, "name only the proxy's own address or network"))
+        message = "http.trusted_proxies trusts every address: anybody can pretend to be any client"
+        findings.append(warning(AREA, message, "name only the proxy's own address or network"))
     if http.trusted_proxies and not http.public_url:
-        told = "http.public_url is not set: links, webhooks and browsers under the proxy's name may not work"
-        findings.append(warning(AREA, told, "set http.public_url to the address that people use"))
+        message = "http.public_url is not set: links, webhooks and browsers under the proxy's name may not work"
+        findings.append(warning(AREA, message, "set http.public_url to the address that people use"))
     if proxied and not findings:
         findings.append(ok(AREA, f"{', '.join(http.trusted_proxies)} may forward, for {http.public_address}"))
     return findings

@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import AsyncIterator
-from contextlib import closing, suppress
+from contextlib import closing
 
 from parlour.app.data_directory import DataDirectory
 from parlour.app.secret_key import KEY_BYTES
@@ -13,6 +13,7 @@ from parlour.app.settings import HostSettings
 from parlour.core.encoding import loads
 from parlour.core.journal import StorageFailed
 from parlour.core.secrets import SecretUnreadable
+from parlour.stores.definitions import read_definitions
 from parlour.stores.factory import current_revision
 from parlour.stores.migrate import HEAD, KNOWN_REVISIONS, NewerDatabase
 
@@ -31,7 +32,7 @@ async def check(settings: HostSettings) -> AsyncIterator[Finding]:
     yield ok("data", f"{directory.path} can be written")
     yield _disk(directory)
     yield await _database(settings, directory)
-    yield _key(directory)
+    yield await _key(settings, directory)
     yield _modes(directory)
     if settings.artifacts.store == "s3":
         yield await _objects(settings)
@@ -39,12 +40,12 @@ async def check(settings: HostSettings) -> AsyncIterator[Finding]:
 
 def _disk(directory: DataDirectory) -> Finding:
     free = shutil.disk_usage(directory.path).free
-    told = f"{free / 1024**3:.1f} GiB are free"
+    message = f"{free / 1024**3:.1f} GiB are free"
     if free < FULL_DISK_BYTES:
-        return problem("disk", told, "make room: a Host on a full disk accepts nothing, though it loses nothing")
+        return problem("disk", message, "make room: a Host on a full disk accepts nothing, though it loses nothing")
     if free < LOW_DISK_BYTES:
-        return warning("disk", told, "make room, or shorten what retention keeps")
-    return ok("disk", told)
+        return warning("disk", message, "make room, or shorten what retention keeps")
+    return ok("disk", message)
 
 
 async def _database(settings: HostSettings, directory: DataDirectory) -> Finding:
@@ -81,13 +82,13 @@ def _damage(directory: DataDirectory) -> str:
     return "" if verdict == "ok" else str(verdict)
 
 
-def _key(directory: DataDirectory) -> Finding:
+async def _key(settings: HostSettings, directory: DataDirectory) -> Finding:
     """Checks the file with the key that secrets are encrypted with."""
     path = directory.secret_key
     try:
         status, size = os.stat(path), len(path.read_bytes())
     except FileNotFoundError:
-        if _has_secrets(directory):
+        if await _has_secrets(settings, directory):
             return problem("secrets", f"{path} is missing", "put it back from a backup, or enter every secret anew")
         return ok("secrets", "no secret was kept yet")
     except OSError as error:
@@ -103,26 +104,22 @@ def _modes(directory: DataDirectory) -> Finding:
     names = directory.public_entries()
     if not names:
         return ok("files", "other users can't read the data directory's files")
-    told = f"other users may read or write {', '.join(names[:10])} in {directory.path}"
+    message = f"other users may read or write {', '.join(names[:10])} in {directory.path}"
     return warning(
-        "files", told, f"chmod -R go= '{directory.path}'/*; the next start does it for files of its own user"
+        "files", message, f"chmod -R go= '{directory.path}'/*; the next start does it for files of its own user"
     )
 
 
-def _has_secrets(directory: DataDirectory) -> bool:
+async def _has_secrets(settings: HostSettings, directory: DataDirectory) -> bool:
     """Returns whether the database contains encrypted secrets, as far as it can be read."""
-    with (
-        suppress(sqlite3.Error),
-        closing(sqlite3.connect(f"{directory.database.as_uri()}?mode=ro", uri=True)) as connection,
-    ):
-        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        definitions = (
-            loads(definition)
-            for table in SECRET_FIELDS.keys() & tables
-            for (definition,) in connection.execute(f"SELECT definition FROM {table}")
-        )
-        return any(definition.get(name) for definition in definitions for name in set().union(*SECRET_FIELDS.values()))
-    return False
+    url = settings.database.url.get_secret_value()
+    try:
+        definitions = await read_definitions(url, directory.database, SECRET_FIELDS)
+    except (StorageFailed, ModuleNotFoundError):
+        return False  # the check of the database reports it
+    return any(
+        loads(text).get(name) for table, names in SECRET_FIELDS.items() for text in definitions[table] for name in names
+    )
 
 
 async def _objects(settings: HostSettings) -> Finding:

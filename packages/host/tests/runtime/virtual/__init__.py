@@ -1,1 +1,0 @@
-"""Supervision on virtual time, with plugins that run in the test's own loop."""
