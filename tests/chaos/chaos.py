@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.integration.harness import ECHO_PLUGIN, ROOT, Host, Json, eventually, processes_below, texts
+from tests.support.harness import ECHO_PLUGIN, ROOT, Host, Json, eventually, processes_below, texts
 
 CHAOS_PLUGIN = ROOT / "plugins" / "chaos-agent"
 CHAOS_ID = "parlour/chaos-agent"

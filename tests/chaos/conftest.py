@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.harness import Host
+from tests.support.harness import Host
 
 from .chaos import QUICK_RECOVERY, Chaos, chaos_in
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import IO, cast
 
-from tests.integration.harness import Host, Json, message
+from tests.support.harness import Host, Json, message
 
 from . import request_timer
 

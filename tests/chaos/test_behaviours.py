@@ -8,7 +8,7 @@ import socket
 import psutil
 import pytest
 
-from tests.integration.harness import Host, eventually, texts
+from tests.support.harness import Host, eventually, texts
 
 from .chaos import CHAOS_ID, Chaos
 from .expectations import ANSWERED, ENDED, STOPPED, Answered, Ended

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.harness import Host, eventually
+from tests.support.harness import Host, eventually
 
 from .chaos import CHAOS, chaos_in
 from .expectations import ENDED

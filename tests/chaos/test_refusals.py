@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.harness import ECHO, Host, eventually, texts
+from tests.support.harness import ECHO, Host, eventually, texts
 
 from .chaos import QUICK_RECOVERY, Chaos, chaos_in
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.standalone import StandaloneHost
+from tests.support.standalone import StandaloneHost
 
 from .chaos import QUICK_RECOVERY, Chaos, chaos_in
 from .test_behaviours import (  # noqa: F401

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from tests.crash.platform import People
-from tests.integration.commands import PARLOUR, parlour_here
-from tests.integration.starting import Process, start
+from tests.support.commands import PARLOUR, parlour_here
+from tests.support.starting import Process, start
 
 ROOT = Path(__file__).parents[2]
 RUNNER = "plugin:parlour/echo-agent/default"

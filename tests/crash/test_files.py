@@ -17,7 +17,7 @@ from parlour.core.system import SystemClock, SystemIds
 from parlour.stores.objects.folder import FolderObjects
 from parlour.stores.sqlite import SqliteJournal
 from tests.crash.conftest import Prepared, RestartableHost
-from tests.integration.harness import NO_TLS
+from tests.support.harness import NO_TLS
 
 CONTENT = b"\x89PNG\r\n\x1a\n the only copy"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()

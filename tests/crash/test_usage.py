@@ -11,8 +11,8 @@ import pytest
 from parlour.testing.model_server import ModelServer
 from tests.crash.conftest import RestartableHost, free_port
 from tests.crash.platform import People
-from tests.integration.harness import Host, bearer, message
-from tests.integration.scripted_models import LOCAL, LOCAL_PLUGIN
+from tests.support.harness import Host, bearer, message
+from tests.support.scripted_models import LOCAL, LOCAL_PLUGIN
 
 TOKENS_PER_CALL = 12
 """Tokens of the service's usual answer."""

@@ -13,6 +13,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
 SOURCES = (ROOT, ROOT / "packages/sdk/src", ROOT / "packages/host/src/parlour")
 """Pages name files relative to one of these folders."""
 ABOUT_CODE = [
+    ROOT / "AGENTS.md",
     ROOT / "CONTRIBUTING.md",
     DOCS / "platforms/writing-an-adapter.md",
     *sorted((DOCS / "maintainers").glob("*.md")),
@@ -20,7 +21,7 @@ ABOUT_CODE = [
 
 
 def pages() -> list[Path]:
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
+    return [ROOT / "README.md", ROOT / "AGENTS.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
 
 
 def links(page: Path) -> Iterator[tuple[str, str]]:

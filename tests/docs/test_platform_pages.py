@@ -40,9 +40,13 @@ def test_evidence_claims_nothing_that_is_not_declared() -> None:
 
 @pytest.mark.parametrize("platform", ["matrix", "onebot11", "telegram"])
 def test_a_guide_quotes_status_messages_that_the_adapter_has(platform: str) -> None:
-    """The sign `…` in a quoted message stands for a value."""
+    """The sign `…` in a quoted message stands for a value; a message of the kit begins with the service's name."""
     folders = (ADAPTERS / platform, ADAPTERS / "_host")
-    known = [each for folder in folders for file in folder.glob("*.py") for each in sentences(file.read_text())]
+    sources = [file.read_text() for folder in folders for file in folder.glob("*.py")]
+    services = [name for source in sources for name in re.findall(r'(?:SERVICE = |Client\()"(.*?)"', source)]
+    shared = [each for file in (ADAPTERS / "_kit").glob("*.py") for each in sentences(file.read_text())]
+    known = [each for source in sources for each in sentences(source)]
+    known += [each.replace("{}", service, 1) for each in shared for service in services]
     page = (DOCUMENTS / "platforms" / f"{platform}-guide.md").read_text(encoding="utf-8")
     table = page.split("## Status messages")[1].split("\n## ")[0]
     rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]

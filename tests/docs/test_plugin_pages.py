@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
+from parlour_sdk import agents
 from parlour_sdk.api import AgentRunAPI, PluginAPI
 from parlour_sdk.protocol.component_specs import SPECS
 from parlour_sdk.protocol.form import FormType
@@ -28,8 +29,8 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     reader.close()
 
 
-SHORT_PAGES = {"first-agent"}
-"""Pages that are executed in every test run; each starts a dozen processes."""
+SHORT_PAGES = {"first-agent", "model-agent"}
+"""Pages that are executed in every test run; others start a dozen processes each."""
 
 
 def pages() -> Iterator[Any]:
@@ -79,6 +80,12 @@ def calls(api: type[Any]) -> Iterator[str]:
         for name, _ in inspect.getmembers(getattr(made, namespace), inspect.ismethod):
             if not name.startswith("_"):
                 yield f"{namespace}.{name}"
+
+
+def test_every_part_of_an_agent_is_named() -> None:
+    text = "".join(page.read_text() for page in PAGES.glob("*.md"))
+    parts = [name for names in agents.LAZY_EXPORTS.values() for name in names]
+    assert [name for name in parts if not re.search(rf"`{name}\b", text)] == []
 
 
 def test_the_manifest_page_names_every_field() -> None:

@@ -1,1 +1,1 @@
-"""The page in a real browser: what stands around it is here in Python, the tests themselves are in TypeScript."""
+"""Provides the Host, model service and platform for the browser tests, which are in TypeScript."""

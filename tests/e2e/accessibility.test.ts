@@ -77,7 +77,7 @@ async function inDialog(page: Page, button: string): Promise<Record<string, stri
   return { [button]: found };
 }
 
-it("finds nothing serious on any page, in its tabs and in its dialogs, with something in them", async () => {
+it("has no serious accessibility violation on any page, tab or dialog with content", async () => {
   const { page } = await visit("/");
   await page.evaluate(AXE);
   const found: Record<string, string[]> = {};
@@ -93,7 +93,7 @@ it("finds nothing serious on any page, in its tabs and in its dialogs, with some
   expect(Object.entries(found).filter(([, problems]) => problems.length > 0)).toEqual([]);
 });
 
-it("finds nothing serious at the door", async () => {
+it("has no serious accessibility violation on the login page", async () => {
   const { page } = await visit("/login", { as: null });
   await settled(page);
   await page.evaluate(AXE);

@@ -8,7 +8,7 @@ import { word } from "./support/words";
 const GROUP = 7;
 const EVE = 3;
 
-it("shows what an agent wants to do, and does it once it is approved", async () => {
+it("shows a requested action and executes it when it is approved", async () => {
   const agentId = await doorkeeper(world, "Keeper", EVE, 30);
   const { account, botId } = await bot(world, "The group's bot", agentId, [GROUP]);
   const { page } = await visit("/approvals");

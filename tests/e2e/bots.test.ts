@@ -84,7 +84,7 @@ async function tried(page: Page, text: string): Promise<string> {
     .innerText();
 }
 
-it("makes an agent and a bot, tries a route, and shows the message that it answered", async () => {
+it("creates an agent and a bot, tests a route, and shows the answered message", async () => {
   await writtenModel(world);
   await world.modelWill({ pieces: ["The third shelf on the left."] });
   const { page } = await visit("/agents");
@@ -120,7 +120,7 @@ it("makes an agent and a bot, tries a route, and shows the message that it answe
   await page.getByText("The third shelf on the left.").first().waitFor();
 });
 
-it("shows routes in the order in which they are tried, also those that it did not write, and keeps it", async () => {
+it("shows routes in match order, also those made over HTTP, and keeps the order", async () => {
   const agentId = await agent(world, "Porter", ECHO);
   const { botId } = await bot(world, "Front door", agentId);
   await world.api("PUT", `/bots/${botId}/routes`, [
@@ -139,7 +139,7 @@ it("shows routes in the order in which they are tried, also those that it did no
   expect(await tried(page, "Hello")).toContain(word("handler.agent"));
 });
 
-it("asks before unsaved routes are left, and keeps the open tab in the address", async () => {
+it("warns about unsaved routes and keeps the open tab in the address", async () => {
   const agentId = await agent(world, "Usher", ECHO);
   const { botId } = await bot(world, "Side door", agentId);
   const { page } = await visit(`/bots/${botId}`);
@@ -161,7 +161,7 @@ it("asks before unsaved routes are left, and keeps the open tab in the address",
   await page.getByRole("tab", { name: word("bots.events"), selected: true }).waitFor();
 });
 
-it("refuses a number out of range at its field, and goes through an agent's tabs with what was changed", async () => {
+it("refuses a number out of range at its field and keeps changes across an agent's tabs", async () => {
   const agentId = await agent(world, "Timed", ECHO);
   const { page } = await visit(`/agents/${agentId}?tab=behaviour`);
   const timeout = page.getByLabel(word("agents.timeout"), { exact: true });

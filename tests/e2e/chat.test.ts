@@ -23,7 +23,7 @@ async function say(page: Page, text: string): Promise<void> {
 type Run = { run_id: string; status: string };
 const runs = async (agentId: string) => (await world.api<{ items: Run[] }>("GET", `/runs?agent_id=${agentId}`)).items;
 
-it("shows an answer while it is written, with its Markdown", async () => {
+it("streams an answer and renders its Markdown", async () => {
   const agentId = await localAgent(world, "Streaming");
   await world.modelWill({ pieces: ["Here is **some", " bold text** and `code`."], gate: "stream" });
   const { page } = await visit(`/chat/${agentId}`);
@@ -38,7 +38,7 @@ it("shows an answer while it is written, with its Markdown", async () => {
   await answer(page, "Here is").locator("code", { hasText: "code" }).waitFor();
 });
 
-it("steers the answer under way", async () => {
+it("steers the active run", async () => {
   const agentId = await localAgent(world, "Steered");
   await world.modelWill(
     { pieces: ["I begin", " in general."], gate: "steer" },
@@ -61,7 +61,7 @@ it("steers the answer under way", async () => {
   expect(await runs(agentId)).toHaveLength(1);
 });
 
-it("stops an answer", async () => {
+it("stops a run", async () => {
   const agentId = await localAgent(world, "Stopped");
   await world.modelWill({ pieces: ["This would go on", " and on."], gate: "never" });
   const { page } = await visit(`/chat/${agentId}`);
@@ -75,7 +75,7 @@ it("stops an answer", async () => {
   expect((await runs(agentId)).map((run) => run.status)).toEqual(["cancelled"]);
 });
 
-it("says the same in two tabs", async () => {
+it("shows the same messages in two tabs", async () => {
   const agentId = await localAgent(world, "Two tabs");
   await world.modelWill({ pieces: ["Hello to both", " of you."], gate: "tabs" });
   const { page, context } = await visit(`/chat/${agentId}`);
@@ -92,7 +92,7 @@ it("says the same in two tabs", async () => {
   }
 });
 
-it("sends a file with a message, and shows the one that comes back", async () => {
+it("sends a file with a message and shows the file of the answer", async () => {
   const agentId = await visitor(world, "Filing");
   const { page } = await visit(`/chat/${agentId}`);
   const choosing = page.waitForEvent("filechooser");
@@ -110,7 +110,7 @@ it("sends a file with a message, and shows the one that comes back", async () =>
   await answer(page, "1 file in capitals.").getByRole("link", { name: "loud note.txt" }).waitFor();
 });
 
-it("asks in the chat, and the decision made there counts", async () => {
+it("shows an approval in the chat and applies the decision made there", async () => {
   const desk = await bot(world, "Desk", await agent(world, "Desk", ECHO));
   const agentId = await visitor(world, "Messenger");
   const { page } = await visit(`/chat/${agentId}`);
@@ -126,7 +126,7 @@ it("asks in the chat, and the decision made there counts", async () => {
   expect(await asked.getByRole("button").count()).toBe(0);
 });
 
-it("loses nothing typed when the session ends, and goes on after logging in", async () => {
+it("keeps the draft when the session expires and continues after login", async () => {
   const agentId = await localAgent(world, "Patient");
   await world.modelWill({ pieces: ["Welcome back."] });
   const { page, context } = await visit(`/chat/${agentId}`);
@@ -147,7 +147,7 @@ it("loses nothing typed when the session ends, and goes on after logging in", as
   await own(page, "A long thought that nobody should lose").waitFor();
 });
 
-it("shows a failure of the model once, with the whole reason for the operator, and later answers below it", async () => {
+it("shows a model failure once with the full reason for the operator, and later answers below it", async () => {
   const agentId = await localAgent(world, "Failing");
   const refusals = Array.from({ length: 6 }, () => ({
     status: 401,

@@ -10,7 +10,7 @@ import { OwnWorld, World } from "./support/world";
 
 const SECONDS = 60;
 
-it("leads from a fresh Host to a first answer in under a minute", async () => {
+it("gets a first answer from a fresh Host in under a minute", async () => {
   const fresh = await OwnWorld.begin({ plugins: false });
   const began = Date.now();
   const { page } = await visit("/", { as: null, address: fresh.place.address });

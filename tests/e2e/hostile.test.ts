@@ -58,7 +58,7 @@ async function harmless(page: Page): Promise<void> {
   expect(seen).toEqual([]);
 }
 
-it("stays text in the chat, from a person and from a model", async () => {
+it("shows hostile text of users and models as text in the chat", async () => {
   const agentId = await localAgent(world, "Hostile");
   await world.modelWill({ pieces: [hostile(trap)], reasoning: hostile(trap) });
   const { page } = await visit(`/chat/${agentId}`);
@@ -77,7 +77,7 @@ it("stays text in the chat, from a person and from a model", async () => {
   await look(`/chat/${agentId}`);
 });
 
-it("stays text in what a bot received and in the run that came of it", async () => {
+it("shows hostile text of a platform message as text on the bot and run pages", async () => {
   const agentId = await agent(world, START_NAME, ECHO);
   const { botId, account } = await bot(world, "START <b>bot</b>", agentId);
   await world.say(account, hostile(trap), 1);
@@ -89,7 +89,7 @@ it("stays text in what a bot received and in the run that came of it", async () 
   for (const path of ["/agents", "/runs", `/runs/${run?.run_id}`]) await look(path);
 });
 
-it("stays text in the result of a tool, with any length and any characters", async () => {
+it("shows hostile tool results as text, with any length and any characters", async () => {
   const agentId = await visitor(world, "Curious");
   const event = { agent_id: agentId, input: { text: `fetch ${trap}` } };
   const { run } = await world.api<{ run: { run_id: string } }>("POST", "/events?wait=result", event);

@@ -11,7 +11,7 @@ async function waitingBot(name: string): Promise<string> {
   return (await world.api<{ bot_id: string }>("POST", "/bots", { name, adapter: "onebot11", adapter_config })).bot_id;
 }
 
-it("says in Chinese what a bot waits for, and in English once the language is changed", async () => {
+it("shows a bot's status in Chinese, and in English after the language is changed", async () => {
   const botId = await waitingBot("Waiting");
   const { page } = await visit(`/bots/${botId}`, CHINESE);
   await page.getByText("没有 OneBot 实现连接").waitFor();
@@ -22,7 +22,7 @@ it("says in Chinese what a bot waits for, and in English once the language is ch
   expect(await page.getByText("没有 OneBot 实现连接").count()).toBe(0);
 });
 
-it("says in Chinese what is wrong with a field", async () => {
+it("shows a field error in Chinese", async () => {
   const { page } = await visit("/bots/new", CHINESE);
   await page.getByRole("button", { name: /OneBot 11/ }).click();
   await page.getByLabel(word("common.name", {}, "zh-Hans")).fill("Open to all");

@@ -9,7 +9,7 @@ import { word } from "./support/words";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PYTHON = `${ROOT}.venv/bin/python`;
-const SCRIPT = `${ROOT}tests/plugins/library_server.py`;
+const SCRIPT = `${ROOT}tests/fixtures/plugins/library_server.py`;
 
 type Server = {
   server_id: string;
@@ -25,7 +25,7 @@ afterAll(async () => {
   for (const server of await servers()) await world.api("DELETE", `/mcp-servers/${server.server_id}`);
 });
 
-it("adds servers from a pasted mcpServers JSON once a person has confirmed it in words", async () => {
+it("adds servers from a pasted mcpServers JSON after confirmation with the phrase", async () => {
   const { page } = await visit("/tools");
   await page.getByRole("button", { name: word("tools.addServer") }).click();
   await page.getByRole("tab", { name: word("tools.byPaste") }).click();
@@ -48,7 +48,7 @@ it("adds servers from a pasted mcpServers JSON once a person has confirmed it in
   expect(server?.environment).toEqual({ TOKEN: "********" });
 });
 
-it("says what is wrong with what was pasted", async () => {
+it("reports the error in a pasted JSON", async () => {
   const { page } = await visit("/tools");
   await page.getByRole("button", { name: word("tools.addServer") }).click();
   await page.getByRole("tab", { name: word("tools.byPaste") }).click();
@@ -56,7 +56,7 @@ it("says what is wrong with what was pasted", async () => {
   await page.getByText(word("tools.pasteNotJson")).waitFor();
 });
 
-it("adds one by form, and asks again when its command is changed", async () => {
+it("adds a server by form and asks for confirmation again when its command changes", async () => {
   const { page } = await visit("/tools");
   await page.getByRole("button", { name: word("tools.addServer") }).click();
   await page.getByLabel(word("common.name")).fill("by-form");

@@ -1,4 +1,4 @@
-"""A model service that says what a test wrote for it, and holds where the test wants to look."""
+"""Provides a model service with replies of the test, which can pause in the middle of a reply."""
 
 import asyncio
 import json
@@ -13,10 +13,10 @@ HOLD_SECONDS = 60
 USAGE = {"prompt_tokens": 420, "completion_tokens": 64, "total_tokens": 484}
 
 
-class WrittenModel:
-    """Each request takes the next reply: `{pieces, reasoning, tool_calls, gate, seconds, status}`.
+class ScriptedModel:
+    """Answers each request with the next reply: `{pieces, reasoning, tool_calls, gate, seconds, status}`.
 
-    After the last one it says `pong`. With a status other than 200 the pieces are the error's message.
+    After the last reply it answers `pong`. With a status other than 200 the pieces are the error's message.
     """
 
     def __init__(self) -> None:
@@ -30,11 +30,11 @@ class WrittenModel:
         self._gates[gate].set()
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        asked = json.loads(await request.read() or b"null")
+        body = json.loads(await request.read() or b"null")
         reply = self._replies.popleft() if self._replies else {"pieces": ["pong"]}
         if reply.get("status"):
             return web.json_response({"error": {"message": "".join(reply["pieces"])}}, status=reply["status"])
-        if not asked.get("stream"):
+        if not body.get("stream"):
             return web.json_response(whole(Say("".join(reply["pieces"]), usage=USAGE)))
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
@@ -43,7 +43,7 @@ class WrittenModel:
         return response
 
     async def _stream(self, response: web.StreamResponse, reply: dict[str, Any]) -> None:
-        """With a gate: the first piece, and the rest when it is opened. `seconds` is how long it thinks before."""
+        """Streams the reply after `seconds`. With a gate, all but the first piece wait until it is opened."""
         await asyncio.sleep(reply.get("seconds", 0))
         if reply.get("reasoning"):
             await response.write(event({"reasoning_content": reply["reasoning"]}))

@@ -1,4 +1,4 @@
-"""A past for a Host that has none: what it just did, written into its database as if it had been doing it for long."""
+"""Writes a history into the database of a new Host: copies of its latest runs and statistics with earlier times."""
 
 import math
 import sqlite3
@@ -11,12 +11,12 @@ from parlour.core.observability.statistics import HOUR_MILLISECONDS
 
 MINUTE = 60_000
 TIMES = ("created_at", "started_at", "finished_at", "updated_at")
-"""Of a run."""
+"""The columns of a run that are times."""
 Row = dict[str, Any]
 
 
 def write_past(database: Path, hours: int = 0, runs: int = 0, minutes: int = 0) -> None:
-    """Figures of so many hours, so many more runs, or those there are so many minutes apart."""
+    """Writes statistics of `hours`, adds `runs` runs, and moves existing runs `minutes` apart."""
     with closing(sqlite3.connect(database)) as connection, connection:
         _write_figures(connection, hours)
         _write_runs(connection, runs)
@@ -24,7 +24,7 @@ def write_past(database: Path, hours: int = 0, runs: int = 0, minutes: int = 0) 
 
 
 def _write_figures(connection: sqlite3.Connection, hours: int) -> None:
-    """What the last hour counted happened in each hour before it too, in waves as days have them."""
+    """Copies the statistics of the last hour to each earlier hour, with amounts that vary like those of real days."""
     rows = _rows(connection, "select * from statistics order by hour desc")
     for back in range(1, hours):
         wave = 0.55 + 0.45 * math.sin(back / 3.8) * math.cos(back / 1.7)
@@ -35,7 +35,7 @@ def _write_figures(connection: sqlite3.Connection, hours: int) -> None:
 
 
 def _write_runs(connection: sqlite3.Connection, number: int) -> None:
-    """Each like the last one, a minute before the other, with an event of its own."""
+    """Adds copies of the last run, one minute apart, each with its own event."""
     [run] = _rows(connection, "select * from runs order by run_id desc limit 1")
     [event] = _rows(connection, f"select * from events where seq = {run['event_seq']}")
     [(seq,)] = connection.execute("select max(seq) from events").fetchall()
@@ -52,7 +52,7 @@ def _move_apart(connection: sqlite3.Connection, minutes: int) -> None:
         sent = "update outbox set created_at = created_at - ?, updated_at = updated_at - ? where run_id = ?"
         connection.execute(sent, (ago, ago, run["run_id"]))
         connection.execute("update run_events set created_at = created_at - ? where run_id = ?", (ago, run["run_id"]))
-        began = "json_extract(data, '$.started_at')"  # of a call, which its record names apart from when it was written
+        began = "json_extract(data, '$.started_at')"  # the start of a call differs from the time of its record
         moved = f"update run_events set data = json_set(data, '$.started_at', {began} - ?) where run_id = ?"
         connection.execute(f"{moved} and {began} is not null", (ago, run["run_id"]))
         decided = "update outcomes set decided_at = decided_at - ? where event_seq = ?"

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await person(world, VIEWER, "viewer");
 });
 
-it("changes its language at once, and remembers it", async () => {
+it("changes the language at once and remembers it", async () => {
   const { page } = await visit("/agents");
   await page.getByRole("heading", { level: 1, name: word("nav.agents") }).waitFor();
 
@@ -28,13 +28,13 @@ it("changes its language at once, and remembers it", async () => {
   expect(await page.getAttribute("html", "lang")).toBe("zh-Hans");
 });
 
-it("greets a Chinese browser in Chinese", async () => {
+it("uses Chinese for a Chinese browser", async () => {
   const { page } = await visit("/agents", { locale: "zh-CN" });
 
   await page.getByRole("heading", { level: 1, name: word("nav.agents", {}, "zh-Hans") }).waitFor();
 });
 
-it("lets a viewer look and change nothing", async () => {
+it("lets a viewer read but change nothing", async () => {
   const { page } = await visit(`/agents/${agentId}`, { as: VIEWER });
   await page.getByRole("heading", { name: "Everybody's" }).waitFor();
   expect(await page.getByRole("button", { name: word("common.save"), exact: true }).count()).toBe(0);
@@ -68,7 +68,7 @@ it("lets a viewer look and change nothing", async () => {
   await page.getByText(word("chat.viewer")).waitFor();
 });
 
-it("has its menu behind a button on a phone", async () => {
+it("hides the menu behind a button on a phone", async () => {
   const { page } = await visit("/", PHONE);
   const menu = page.getByRole("navigation", { name: word("nav.label") });
   await page.getByRole("heading", { level: 1 }).waitFor();
@@ -102,7 +102,7 @@ const stickingOut = (page: Page) =>
       .slice(-5);
   }, PHONE.viewport.width);
 
-it("has nothing on any page that sticks out of a phone, however long the names are", async () => {
+it("has no horizontal overflow on a phone with long names", async () => {
   const name = `A_name_without_a_single_space_${"_and_on_".repeat(12)}`;
   const ids = await somethingEverywhere(world, name);
   const { page } = await visit("/", PHONE);

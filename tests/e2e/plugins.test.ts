@@ -36,7 +36,7 @@ async function opened(page: Page, plugin?: string): Promise<Locator> {
   return page.getByRole("dialog");
 }
 
-it("installs what was granted, upgrades only to the same plugin, and removes its data if asked to", async () => {
+it("installs with granted permissions, upgrades only the same plugin, and removes its data on request", async () => {
   const { page } = await visit("/plugins");
   const installing = await opened(page);
   await installing
@@ -74,7 +74,7 @@ it("installs what was granted, upgrades only to the same plugin, and removes its
   await card(page, "page/library").waitFor({ state: "detached" });
 });
 
-it("says why a plugin does not run, and that a version that can't start leaves the one before", async () => {
+it("shows why a plugin does not run, and keeps the previous version if a new one fails to start", async () => {
   const { page } = await visit("/plugins");
   const installing = await opened(page);
   await installing
@@ -107,7 +107,7 @@ it("says why a plugin does not run, and that a version that can't start leaves t
   await state(page, "page/shelf", "ready").waitFor();
 });
 
-it("shows a plugin whose requirements can't be had as failed, with what to do", async () => {
+it("shows a plugin with unavailable requirements as failed, with the remedy", async () => {
   const { page } = await visit("/plugins");
   const installing = await opened(page);
   const needy = library("1.0.0", 'requirements=["no-package-of-this-name-anywhere==1.0"]', "needy");

@@ -5,7 +5,7 @@ import { localAgent } from "./support/furnish";
 import { visit, world } from "./support/visit";
 import { word } from "./support/words";
 
-it("says that the Host is away, keeps what is sent, and goes on when it is back", async () => {
+it("shows that the Host is unreachable, keeps sent messages, and continues after the restart", async () => {
   const agentId = await localAgent(world, "Faithful");
   await world.modelWill({ pieces: ["I am back."] });
   const { page } = await visit(`/chat/${agentId}`);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   runId = (await world.api<{ run: { run_id: string } }>("POST", "/events?wait=result", event)).run.run_id;
 });
 
-it("shows what a run did, with what its model calls took", async () => {
+it("shows the steps of a run with the duration of its model calls", async () => {
   const { page } = await visit(`/runs/${runId}`);
   await page.getByRole("heading", { name: "Repeated" }).waitFor();
 
@@ -25,7 +25,7 @@ it("shows what a run did, with what its model calls took", async () => {
   await page.getByText("420").first().waitFor();
 });
 
-it("opens a model call to its prompt, parameters and answer", async () => {
+it("shows prompt, parameters and answer of a model call", async () => {
   const { page } = await visit(`/runs/${runId}`);
   await page
     .getByRole("button", { name: word("runs.promptAndAnswer") })
@@ -49,7 +49,7 @@ it("opens a model call to its prompt, parameters and answer", async () => {
     .waitFor();
 });
 
-it("offers no prompts to a person without the right", async () => {
+it("hides prompts from users without the permission", async () => {
   await person(world, READER, "viewer");
   const { page } = await visit(`/runs/${runId}`, { as: READER });
   await page.getByText("house-large").first().waitFor();
@@ -57,7 +57,7 @@ it("offers no prompts to a person without the right", async () => {
   expect(await page.getByRole("button", { name: word("runs.promptAndAnswer") }).count()).toBe(0);
 });
 
-it("shows steps in the order in which they began, counted from one zero", async () => {
+it("shows steps in order of their start, with times relative to the run", async () => {
   const { page } = await visit(`/runs/${runId}`);
   await page.getByText("The first answer.").first().waitFor();
   const steps = await page.getByRole("main").locator("ol > li").allInnerTexts();
@@ -76,7 +76,7 @@ function milliseconds(text: string): number {
   return (sign === "−" ? -1 : 1) * Number(number) * (unit === "s" ? 1000 : 1);
 }
 
-it("replays a run as its people saw it", async () => {
+it("replays a run as the chat showed it", async () => {
   const { page } = await visit(`/runs/${runId}`);
   await page.getByRole("tab", { name: word("runs.replay") }).click();
   const film = page.getByRole("region", { name: word("runs.replay") });
@@ -88,7 +88,7 @@ it("replays a run as its people saw it", async () => {
   await film.getByText("The first answer.").waitFor();
 });
 
-it("runs again beside the first, and says what differs", async () => {
+it("shows a rerun beside the original with the differences", async () => {
   await world.modelWill({ pieces: ["Quite another answer."] });
   const { page } = await visit(`/runs/${runId}`);
 
@@ -105,14 +105,14 @@ it("runs again beside the first, and says what differs", async () => {
   await panel.getByText("Quite another answer.").first().waitFor();
 });
 
-it("finds a run by what was answered", async () => {
+it("finds a run by its answer", async () => {
   const { page } = await visit("/runs");
   await page.getByRole("searchbox", { name: word("runs.words") }).fill("first ANSWER");
   await page.waitForURL(/q=/);
   await page.getByRole("main").locator(`a[href^="/runs/${runId}"]`).first().waitFor();
 });
 
-it("finds runs by what they are narrowed to, and keeps that in the address", async () => {
+it("filters runs and keeps the filters in the address", async () => {
   const { page } = await visit("/runs");
   await page.getByRole("combobox", { name: word("runs.agent"), exact: true }).selectOption(agentId);
   await page.waitForURL(/agent=/);
@@ -126,7 +126,7 @@ it("finds runs by what they are narrowed to, and keeps that in the address", asy
   expect(await page.getByRole("combobox", { name: word("runs.agent"), exact: true }).inputValue()).toBe(agentId);
 });
 
-it("leads from a run to its agent, bot, person and conversation, with what it cost", async () => {
+it("links from a run to its agent, bot, sender and conversation, and shows the cost", async () => {
   const { botId, account } = await bot(world, "Linked", agentId);
   await world.modelWill({ pieces: ["Linked to everything."] });
   await world.say(account, "Where does this lead?", 77, { name: "Ida" });
@@ -148,7 +148,7 @@ it("leads from a run to its agent, bot, person and conversation, with what it co
   );
 });
 
-it("leads from a run to all runs of exactly its sender, also one without a name", async () => {
+it("links from a run to all runs of its sender, also of one without a name", async () => {
   const { botId, account } = await bot(world, "Visited", agentId);
   // names, ids and texts hold one another
   const said = [
@@ -190,7 +190,7 @@ it("leads from a run to all runs of exactly its sender, also one without a name"
   expect(page.url()).not.toContain("actor");
 });
 
-it("asks before it cancels a run", async () => {
+it("asks for confirmation before it cancels a run", async () => {
   const lasting = await localAgent(world, "Lasting");
   await world.modelWill({ pieces: ["This would go on", " and on."], gate: "never" });
   await world.api("POST", "/events", { agent_id: lasting, input: { text: "Talk" } });
@@ -212,7 +212,7 @@ it("asks before it cancels a run", async () => {
   expect(await page.getByRole("button", { name: word("runs.cancel") }).count()).toBe(0);
 });
 
-it("keeps the menu around an address that leads nowhere, and shows no internal names in a decision trail", async () => {
+it("keeps the menu on an unknown page, and shows no internal names in a decision trail", async () => {
   const { page } = await visit("/no/such/page");
   for (const path of ["/no/such/page", "/runs/none", "/agents/none", "/bots/none"]) {
     await page.goto(path);

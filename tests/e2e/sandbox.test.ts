@@ -8,7 +8,7 @@ import { OwnWorld } from "./support/world";
 
 const COMMAND = /(install|add|-S) bubblewrap/;
 
-it("warns on the first pages and on the plugins' page when no sandbox can be had", async () => {
+it("warns on the first pages and the plugins page when no sandbox is available", async () => {
   const fresh = await OwnWorld.begin({ plugins: false, old_bubblewrap: true });
   const { page } = await visit("/", { as: null, address: fresh.place.address });
   await page.getByLabel(word("setup.name")).fill(OWNER.name);

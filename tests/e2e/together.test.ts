@@ -9,7 +9,7 @@ import { word } from "./support/words";
 const save = (page: Page) => page.getByRole("button", { name: word("common.save"), exact: true }).click();
 const field = (page: Page, name: string) => page.getByRole("textbox", { name: word(name), exact: true });
 
-it("shows the second one to save what was changed, and lets them overwrite it or load it", async () => {
+it("shows the conflicting changes to the second user who saves, who can overwrite or load them", async () => {
   const agentId = await agent(world, "Shared", ECHO);
   const kept = () => world.api<{ name: string; description: string }>("GET", `/agents/${agentId}`);
   const { page: first, context } = await visit(`/agents/${agentId}`);

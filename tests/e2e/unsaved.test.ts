@@ -24,14 +24,14 @@ async function asksBeforeLeaving(page: Page, field: Locator, typed: string): Pro
   await page.getByRole("heading", { name: word("nav.home"), level: 1 }).waitFor();
 }
 
-it("asks before a new person or key is left", async () => {
+it("warns before an unsaved user or key is left", async () => {
   const { page } = await visit("/settings?tab=people");
   await asksBeforeLeaving(page, page.getByLabel(word("login.email")), "ida@example.org");
   await page.goto("/settings?tab=keys");
   await asksBeforeLeaving(page, page.getByLabel(word("common.name")), "Importer");
 });
 
-it("asks before a new MCP server is left, by form or pasted", async () => {
+it("warns before an unsaved MCP server is left, by form or pasted", async () => {
   const { page } = await visit("/tools");
   await page.getByRole("button", { name: word("tools.addServer") }).click();
   await asksBeforeLeaving(page, page.getByLabel(word("tools.url")), "https://example.org/mcp");
@@ -40,7 +40,7 @@ it("asks before a new MCP server is left, by form or pasted", async () => {
   await asksBeforeLeaving(page, page.getByLabel(word("tools.pasteLabel")), '{"mcpServers": {}}');
 });
 
-it("keeps what was typed into a dialog when Escape is pressed, however often", async () => {
+it("keeps the input of a dialog when Escape is pressed repeatedly", async () => {
   await writtenModel(world);
   const { page } = await visit("/models");
   await page.getByRole("button", { name: word("models.edit", { name: "house-large" }) }).click();
@@ -64,7 +64,7 @@ it("keeps what was typed into a dialog when Escape is pressed, however often", a
   await page.getByText("house-large").first().waitFor();
 });
 
-it("closes a dialog in which nothing was typed at the first Escape", async () => {
+it("closes an unchanged dialog at the first Escape", async () => {
   await writtenModel(world);
   const { page } = await visit("/models");
   await page.getByRole("button", { name: word("models.edit", { name: "house-large" }) }).click();

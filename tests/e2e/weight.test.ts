@@ -22,18 +22,18 @@ beforeAll(async () => {
   );
 });
 
-it("is a shell of under 200 kB of script, the first page included", () => {
+it("loads less than 200 kB of script for the shell and the first page", () => {
   const bytes = [...scripts.values()].reduce((sum, each) => sum + each, 0);
 
   expect(bytes).toBeGreaterThan(50 * 1024);
   expect(bytes).toBeLessThan(SHELL_BYTES);
 });
 
-it("fetches no other page's script before it is opened", () => {
+it("loads the script of a page only when it is opened", () => {
   expect([...scripts.keys()].filter((name) => /ChatPage|BotPage|AgentPage|RunPage|Markdown/.test(name))).toEqual([]);
 });
 
-it("is kept by the browser: a second look fetches no script", async () => {
+it("loads no script on a second visit, because it is cached", async () => {
   const { page } = await visit("/");
   await page.getByRole("heading", { level: 1, name: word("nav.home") }).waitFor();
   await page.reload();
@@ -47,7 +47,7 @@ it("is kept by the browser: a second look fetches no script", async () => {
   expect(fetched).toEqual([]);
 });
 
-it("is served with a policy that allows nothing from elsewhere and nothing written into it", async () => {
+it("has a content security policy without inline scripts and foreign sources", async () => {
   const policy =
     (await fetch(world.place.address, { headers: { accept: "text/html" } })).headers.get("content-security-policy") ??
     "";

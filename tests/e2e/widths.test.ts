@@ -58,7 +58,7 @@ async function wrongOn(page: Page, path: string): Promise<string[]> {
   return found;
 }
 
-it.each([390, TABLET.width])("fits at a width of %i, and is named in the title of its tab", async (width) => {
+it.each([390, TABLET.width])("fits every page at a width of %i and has its name in the tab title", async (width) => {
   const { page } = await visit("/", { viewport: { width, height: 900 } });
   const found: Record<string, string[]> = {};
   const titles = new Set<string>();
@@ -72,7 +72,7 @@ it.each([390, TABLET.width])("fits at a width of %i, and is named in the title o
   expect(Object.entries(found).filter(([, problems]) => problems.length > 0)).toEqual([]);
 });
 
-it("shows on a tablet what each run was about", async () => {
+it("shows the subject of each run on a tablet", async () => {
   const { page } = await visit("/runs", { viewport: TABLET });
   const message = page
     .getByRole("main")
@@ -84,7 +84,7 @@ it("shows on a tablet what each run was about", async () => {
   expect((await message.boundingBox())!.width).toBeGreaterThan(200);
 });
 
-it("puts the columns of runs under their headings", async () => {
+it("aligns the columns of runs with their headings", async () => {
   const { page } = await visit("/runs", { viewport: { width: 1280, height: 500 } });
   await page.getByRole("main").locator('a[href^="/runs/"]').first().waitFor();
   const edges = await page.evaluate(() => {

@@ -13,28 +13,28 @@ from aiohttp import web
 
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
-from tests.integration.commands import parlour_here
-from tests.integration.harness import ECHO_PLUGIN, NO_RUN_LIMITS, ROOT, Host
-from tests.integration.nginx import PREFIX, Nginx
+from tests.support.commands import parlour_here
+from tests.support.harness import ECHO_PLUGIN, NO_RUN_LIMITS, ROOT, Host
+from tests.support.nginx import PREFIX, Nginx
 
-from .model import WrittenModel
+from .model import ScriptedModel
 from .past import write_past
 
-DOORKEEPER_PLUGIN = ROOT / "tests" / "plugins" / "doorkeeper_agent.py"
+DOORKEEPER_PLUGIN = ROOT / "tests" / "fixtures" / "plugins" / "doorkeeper_agent.py"
 PROXY_NAME = "chat.localhost"
 """Browsers find every name below `localhost` on this machine; to a Host it is as foreign as any other."""
-Told = dict[str, Any]
+Json = dict[str, Any]
 
 
 class PageHost(Host):
-    """At the same address in each of its lives, so that an open page finds it again."""
+    """Runs a Host that keeps its address over restarts, so that an open page can reconnect."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, PARLOUR__PLUGINS__BUNDLED="true", **NO_RUN_LIMITS)
         self._port = free_port()
 
     def expect_proxy(self, public_url: str) -> None:
-        """Before it starts."""
+        """Configures the address of a reverse proxy. Call it before the Host starts."""
         self._environment["PARLOUR__HTTP__PUBLIC_URL"] = public_url
         self._environment["PARLOUR__HTTP__TRUSTED_PROXIES"] = "127.0.0.1"
 
@@ -42,7 +42,7 @@ class PageHost(Host):
         return [*super()._command()[:-1], str(self._port)]
 
     def use_old_bubblewrap(self) -> None:
-        """One that can't make the sandbox, as older versions can't."""
+        """Configures a bubblewrap that fails like versions that are too old for the sandbox."""
         program = self.home.parent / "old bwrap"
         program.write_text("#!/bin/sh\necho 'bwrap: Unknown option --disable-userns' >&2\nexit 1\n", encoding="utf-8")
         program.chmod(0o755)
@@ -53,14 +53,14 @@ class World:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._host = PageHost(folder)
-        self._model = WrittenModel()
+        self._model = ScriptedModel()
         self._accounts: dict[int, Simulator] = {}
         self._running = AsyncExitStack()
 
     async def serve(self) -> None:
         application = web.Application()
         application.router.add_post("/model/{path:.*}", self._model.serve)
-        application.router.add_post("/{word}", self._told)
+        application.router.add_post("/{command}", self._run_command)
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=0, handler_cancellation=True)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -72,15 +72,15 @@ class World:
         await runner.cleanup()
         await asyncio.to_thread(self._host.close)
 
-    async def _told(self, request: web.Request) -> web.Response:
-        """A word is the name of one of the methods below; its fields are the body's."""
-        does = getattr(self, request.match_info["word"])
-        return web.json_response({"answer": await does(**await request.json())})
+    async def _run_command(self, request: web.Request) -> web.Response:
+        """Runs a command: the path names one of the methods below, and the body has its arguments."""
+        command = getattr(self, request.match_info["command"])
+        return web.json_response({"answer": await command(**await request.json())})
 
     # --- the Host
 
-    async def start(self, plugins: bool = True, proxied: bool = False, old_bubblewrap: bool = False) -> Told:
-        """`proxied`: behind an nginx with TLS, under another name and below a prefix."""
+    async def start(self, plugins: bool = True, proxied: bool = False, old_bubblewrap: bool = False) -> Json:
+        """Starts the Host; with `proxied`, behind an nginx with TLS, another host name and a path prefix."""
         nginx = Nginx(self._folder / "nginx", PROXY_NAME) if proxied else None
         if nginx is not None:
             self._host.expect_proxy(f"{nginx.url}{PREFIX}")
@@ -93,15 +93,15 @@ class World:
             await asyncio.to_thread(nginx.start, self._host.address, below_prefix=True)
             self._running.callback(nginx.stop)
         key = await asyncio.to_thread(self._host.key)
-        told = {"address": self._host.address, "key": key, "model": f"{self._address}/model/v1"}
-        return {**told, "public": f"{nginx.url}{PREFIX}" if nginx else "", "printed": self._host.printed()}
+        started = {"address": self._host.address, "key": key, "model": f"{self._address}/model/v1"}
+        return {**started, "public": f"{nginx.url}{PREFIX}" if nginx else "", "printed": self._host.printed()}
 
     async def install(self, plugin: str) -> None:
-        """One of the tests' own, while it runs."""
-        await asyncio.to_thread(self._host.install, ROOT / "tests" / "plugins" / plugin)
+        """Installs one of the test plugins into the running Host."""
+        await asyncio.to_thread(self._host.install, ROOT / "tests" / "fixtures" / "plugins" / plugin)
 
     async def write_plugin(self, name: str, code: str, packed: bool = False) -> str:
-        """A plugin of one file; where it lies, or where its zip does."""
+        """Writes a single-file plugin and returns its path, or the path of its zip."""
         file = self._folder / f"{name}.py"
         file.write_text(code, encoding="utf-8")
         if not packed:
@@ -118,12 +118,12 @@ class World:
         await asyncio.to_thread(self._host.start)
 
     async def write_past(self, **past: int) -> None:
-        """While it is stopped."""
+        """Writes a history into the database. Call it while the Host is stopped."""
         await asyncio.to_thread(write_past, self._host.data / "parlour.db", **past)
 
     # --- the model
 
-    async def will(self, replies: list[Told]) -> None:
+    async def will(self, replies: list[Json]) -> None:
         self._model.will(replies)
 
     async def open_gate(self, gate: str) -> None:
@@ -147,11 +147,11 @@ class World:
         await self._accounts[account].say([*at, native.text(text)], user, group_id=group, sender=sender)
 
     async def answered(self, account: int, number: int) -> list[str]:
-        """What the bot said, once it has said so much."""
+        """Waits until the bot has sent this many messages and returns them."""
         return [each.text for each in await self._accounts[account].answered(number)]
 
-    async def called(self, account: int, action: str) -> Told:
-        """What the bot asked the platform for, as soon as it does."""
+    async def called(self, account: int, action: str) -> Json:
+        """Waits until the bot calls this action of the platform and returns its parameters."""
         simulator = self._accounts[account]
 
         def found() -> list[Any]:

@@ -10,20 +10,21 @@ from pathlib import Path
 
 from parlour.app.bootstrap import open_host
 from parlour.app.host import Host, HostExtensions
+from parlour.app.log_setup import build_redactor
 from parlour.app.settings_loader import load
 from parlour.core.access.rate_limit import TokenBucket
 from parlour.core.model.agent import Agent
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.plugin_runtime.supervision.connection import PluginDispatcher
 from parlour_sdk.wire import Peer, Transport, WireLimits
-from tests.integration.commands import parlour_here
-from tests.integration.harness import ECHO, ECHO_PLUGIN, ROOT
+from tests.support.commands import parlour_here
+from tests.support.harness import ECHO, ECHO_PLUGIN, ROOT
 
 from .corpus import PLUGIN_ID
 
 SECRET = "eb6e1c1d-what-only-the-other-plugin-was-told"
 PATIENT = f"plugin:{PLUGIN_ID}/default"
-PATIENT_PLUGIN = ROOT / "tests" / "plugins" / "patient_agent.py"
+PATIENT_PLUGIN = ROOT / "tests" / "fixtures" / "plugins" / "patient_agent.py"
 UNCAPPED = WireLimits(frames_per_second=inf, bytes_per_second=inf)
 SECONDS = 10
 
@@ -65,7 +66,8 @@ async def fuzzed(folder: Path) -> AsyncIterator[Fuzzed]:
     error_log = ErrorLog()
     logging.getLogger().addHandler(error_log)
     try:
-        async with open_host(load(None, {"data": str(folder)}, {}), HostExtensions()) as host:
+        settings = load(None, {"data": str(folder)}, {})
+        async with open_host(settings, HostExtensions(), build_redactor(settings)) as host:
             await host.start()
             own = await _run(host, Agent("own", "own", PATIENT), "hello")
             other = await _run(host, Agent("other", "other", ECHO, runner_config={"hold_ms": 3_600_000}), SECRET)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from .harness import ECHO_PLUGIN, PUPPET_PLUGIN, Host
-from .standalone import StandaloneHost
+from tests.support.harness import ECHO_PLUGIN, PUPPET_PLUGIN, Host
+from tests.support.standalone import StandaloneHost
 
 MakeHost = Callable[..., Host]
 HostType = type[Host]

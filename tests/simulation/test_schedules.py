@@ -47,6 +47,12 @@ STEPS = (
     "outbox.sending",
     "outbox.sent",
     "send",
+    "event.hooked",
+    "job.begin",
+    "job.wait",
+    "job.end",
+    "hook",
+    "listener",
 )
 """Each step must have been crashed into on both sides, or the schedules do not reach what they should."""
 

@@ -69,7 +69,7 @@ export type Reply = {
 export class World {
   constructor(readonly place: Place) {}
 
-  /** One of tests/plugins. */
+  /** One of tests/fixtures/plugins. */
   readonly install = (plugin: string) => tell(this.place.control, "install", { plugin });
   /** A plugin of one file: where that is, or its zip. */
   readonly writePlugin = (name: string, code: string, packed = false) =>
