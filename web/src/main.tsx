@@ -27,14 +27,14 @@ addEventListener("vite:preloadError", (event) => {
 const retriable = (error: unknown) => error instanceof Problem && (error.status === 0 || error.status >= 500);
 
 /** Whether a session has ended; a wrong password at the login is not such a case. */
-function look(error: unknown): void {
+function showError(error: unknown): void {
   const entered = client.getQueryData(queries.me.queryKey) !== undefined;
   if (error instanceof Problem && error.status === 401 && entered) markSessionExpired();
 }
 
 const client: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: look }),
-  mutationCache: new MutationCache({ onError: look }),
+  queryCache: new QueryCache({ onError: showError }),
+  mutationCache: new MutationCache({ onError: showError }),
   defaultOptions: { queries: { retry: (count, error) => count < 2 && retriable(error), staleTime: 5_000 } },
 });
 const router = buildRouter(client);

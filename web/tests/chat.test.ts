@@ -33,7 +33,7 @@ const said = (log: ChatState) => shown(log).map((line) => `${line.role}: ${line.
 const own = (text: string, id = "a") => applyUserMessage(EMPTY_CHAT, { id, text, files: [] });
 
 describe("an answer", () => {
-  it("grows with its fragments and is whole with its message", () => {
+  it("grows with its deltas and is complete with its message", () => {
     const writing = after(
       EMPTY_CHAT,
       { type: "run", run_id: "r", status: "running" },
@@ -56,14 +56,14 @@ describe("an answer", () => {
     ).toBe("whole");
   });
 
-  it("is shown once when the history has it too, whichever comes first", () => {
+  it("is shown once when the history contains it too, in either order", () => {
     const message = { type: "message", run_id: "r", message: { content: "Hello" } } as const;
     const items = [item("assistant", "Hello", { run_id: "r" })];
     expect(said(applyHistory(after(EMPTY_CHAT, message), items))).toEqual(["agent: Hello"]);
     expect(said(after(applyHistory(EMPTY_CHAT, items), message))).toEqual(["agent: Hello"]);
   });
 
-  it("keeps what it was thought out with, which the history does not have", () => {
+  it("keeps its reasoning, which the history does not contain", () => {
     const log = after(EMPTY_CHAT, {
       type: "message",
       run_id: "r",
@@ -73,7 +73,7 @@ describe("an answer", () => {
     expect(shown(applyHistory(log, [item("assistant", "Hello", { run_id: "r" })]))[0]!.thinking).toBe("A greeting.");
   });
 
-  it("shows what is thought on the way, until the answer has it", () => {
+  it("shows reasoning during the run until the answer contains it", () => {
     const log = after(
       EMPTY_CHAT,
       { type: "run", run_id: "r", status: "running" },
@@ -86,7 +86,7 @@ describe("an answer", () => {
     ).toBe("");
   });
 
-  it("that was stopped says so, and what was half written is gone", () => {
+  it("of a stopped run shows that it was stopped, without the draft", () => {
     const log = after(
       EMPTY_CHAT,
       { type: "run", run_id: "r", status: "running" },
@@ -96,7 +96,7 @@ describe("an answer", () => {
     expect(log).toMatchObject({ running: null, draft: "", notices: [{ key: "chat.stopped" }] });
   });
 
-  it("that ends a run leaves a later one going, and what that writes", () => {
+  it("that ends a run leaves a later run and its draft unchanged", () => {
     const log = after(
       EMPTY_CHAT,
       { type: "run", run_id: "second", status: "running" },
@@ -107,19 +107,19 @@ describe("an answer", () => {
   });
 });
 
-describe("what was said", () => {
-  it("stays until the history has its event", () => {
+describe("a sent message", () => {
+  it("stays until the history contains its event", () => {
     const log = after(own("Hi"), { type: "accepted", id: "a", event_id: "e" });
     expect(said(applyHistory(log, []))).toEqual(["you: Hi"]);
     expect(applyHistory(log, [item("user", "Hi", { event_id: "e" })]).pending).toEqual([]);
   });
 
-  it("is faint until the Host has it", () => {
+  it("is shown as pending until the Host accepts it", () => {
     expect(shown(own("Hi"))[0]!.isPending).toBe(true);
     expect(shown(after(own("Hi"), { type: "accepted", id: "a", event_id: "e" }))[0]!.isPending).toBe(false);
   });
 
-  it("comes in the order in which it was said, also while an answer is not in the history yet", () => {
+  it("keeps its order, also while an answer is not in the history yet", () => {
     const log = after(own("one"), { type: "message", run_id: "r", message: { content: "first" } });
     expect(said(applyUserMessage(log, { id: "b", text: "two", files: [] }))).toEqual([
       "you: one",
@@ -128,7 +128,7 @@ describe("what was said", () => {
     ]);
   });
 
-  it("in another tab is shown, and in this one not twice", () => {
+  it("from another tab is shown, and one from this tab is not repeated", () => {
     expect(
       said(after(EMPTY_CHAT, { type: "said", id: "x", event_id: "e", text: "Hi from there", contents: [] })),
     ).toEqual(["you: Hi from there"]);
@@ -139,7 +139,7 @@ describe("what was said", () => {
     expect(said(after(read, { type: "said", id: "x", event_id: "e", text: "Hi", contents: [] }))).toEqual(["you: Hi"]);
   });
 
-  it("and not yet accepted is kept when the session is reset", () => {
+  it("that is not accepted yet is kept when the session is reset", () => {
     const log = after(
       { ...own("Hi"), conversationId: "old", items: [item("user", "before", {})] },
       { type: "connected", session: "default", agent_id: "a", conversation_id: "new" },
@@ -178,7 +178,7 @@ describe("beside the messages", () => {
     expect(applyUserMessage(log, { id: "b", text: "thanks", files: [] }).asks).toEqual([]);
   });
 
-  it("an error is a notice in the Host's words", () => {
+  it("an error is a notice with the Host's message", () => {
     expect(after(EMPTY_CHAT, { type: "error", code: "conflict", message: "no run is active" }).notices[0]?.text).toBe(
       "no run is active",
     );
@@ -204,7 +204,7 @@ describe("beside the messages", () => {
     }
   });
 
-  it("a failure stays in its place above later good answers", () => {
+  it("a failure stays above later answers", () => {
     const log = after(applyUserMessage(after(EMPTY_CHAT, failed), { id: "b", text: "Again", files: [] }), {
       type: "message",
       run_id: "s",
@@ -213,13 +213,13 @@ describe("beside the messages", () => {
     expect(said(log)).toEqual(["notice: The model service is not available.", "you: Again", "agent: Here I am."]);
   });
 
-  it("a failure of a message that got no run is shown once too", () => {
+  it("a failure of a message without a run is shown once", () => {
     const { run_id: _, ...expired } = { ...failed, message: "This message waited too long." };
     const kept = item("assistant", "This message waited too long.", {}, { item_type: "notice" });
     expect(said(applyHistory(after(EMPTY_CHAT, expired), [kept]))).toEqual(["notice: This message waited too long."]);
   });
 
-  it("files that the Host keeps are shown once, and those that lie elsewhere not at all", () => {
+  it("files stored by the Host are shown once, and external files are not shown", () => {
     const image = { type: "image", artifact_id: "a1", name: "cat.png", mime_type: "image/png" };
     expect(
       filesOf([

@@ -27,14 +27,14 @@ describe("differences", () => {
     expect(diff({ a: 1, b: { c: [] } }, { b: { c: [] }, a: 1 })).toEqual([]);
   });
 
-  it("are done to a third: what is new comes, what is gone goes, the rest stays", () => {
+  it("are applied to a third value: added, removed and unchanged fields", () => {
     const base = { name: "a", config: { gone: 1, kept: 1 } };
     const mine = { name: "a", config: { kept: 1, fresh: { deep: 2 } } };
     const theirs = { name: "b", config: { gone: 1, kept: 3 } };
     expect(applyDiff(theirs, diff(base, mine))).toEqual({ name: "b", config: { kept: 3, fresh: { deep: 2 } } });
   });
 
-  it("leave the one they are done to as it was", () => {
+  it("do not modify the value they are applied to", () => {
     const whole = { config: { a: 1 } };
     applyDiff(whole, [{ path: ["config", "a"], before: 1, after: 2 }]);
     expect(whole).toEqual({ config: { a: 1 } });
@@ -90,7 +90,7 @@ async function conflicting(mine: Partial<Thing>): Promise<Shelf> {
 }
 
 describe("a change of something that another user has changed", () => {
-  it("is not made, and says what is there now", async () => {
+  it("is refused with the current value", async () => {
     const shelf = await conflicting({ description: "New" });
     expect(screen.getByRole("alert").textContent).toContain("“Helper” was changed by someone else");
     expect(screen.getByRole("alert").textContent).toContain("NameCurrent: Their helper");
@@ -98,13 +98,13 @@ describe("a change of something that another user has changed", () => {
     expect(shelf.kept).toEqual(THEIRS);
   });
 
-  it("shows one's own beside theirs where both changed the same", async () => {
+  it("shows both values of a field that both users changed", async () => {
     await conflicting({ name: "My helper" });
     screen.getByText("Current: Their helper");
     screen.getByText("Yours: My helper");
   });
 
-  it("overwrites their values when the user keeps their own, and leaves what only they changed", async () => {
+  it("overwrites the conflicting values on request and keeps other changes of the other user", async () => {
     const shelf = await conflicting({ description: "New" });
     fireEvent.click(screen.getByText("Keep mine"));
     await screen.findByText("Saved.");
@@ -112,7 +112,7 @@ describe("a change of something that another user has changed", () => {
     await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
   });
 
-  it("conflicts again when they save once more", async () => {
+  it("conflicts again when the other user saves once more", async () => {
     const shelf = await conflicting({ name: "My helper" });
     shelf.kept = { value: { ...THEIRS.value, description: "Again" }, tag: "3" };
     fireEvent.click(screen.getByText("Keep mine"));
@@ -122,14 +122,14 @@ describe("a change of something that another user has changed", () => {
     expect(shelf.kept.value).toEqual({ id: "1", name: "My helper", description: "Again" });
   });
 
-  it("is dropped when the user takes theirs", async () => {
+  it("is dropped when the user loads the other values", async () => {
     const shelf = await conflicting({ description: "New" });
     fireEvent.click(screen.getByText("Load theirs"));
     expect(taken).toEqual(THEIRS.value);
     expect(shelf.kept).toEqual(THEIRS);
   });
 
-  it("says so when what changed is not shown", async () => {
+  it("says that a field that is not shown has changed", async () => {
     taken = null;
     const shelf = new Shelf();
     shelf.kept = { value: BASE.value, tag: "2" };
@@ -138,7 +138,7 @@ describe("a change of something that another user has changed", () => {
     expect((await screen.findByRole("alert")).textContent).toContain("such as a secret");
   });
 
-  it("that is refused for another reason says that reason", async () => {
+  it("that is refused for another reason shows that reason", async () => {
     const shelf = new Shelf();
     const refusing = Object.assign(shelf, {
       put: () => Promise.reject(new Problem(422, "invalid_argument", "name: is empty")),

@@ -54,7 +54,7 @@ const CHAT: Conversation = {
 };
 
 describe("a place", () => {
-  it("is sent with what its scope needs and nothing else", () => {
+  it("is sent with exactly the fields of its scope", () => {
     expect(bodyOf(FULL)).toEqual({ scope: "thread", bot_id: "b", chat: "group:5", thread_id: "t" });
     expect(bodyOf({ ...FULL, scope: "actor" })).toEqual({ scope: "actor", platform: "onebot11", actor_id: "7" });
     expect(bodyOf({ ...FULL, scope: "workspace" })).toEqual({ scope: "workspace" });
@@ -84,7 +84,7 @@ describe("the agent of a conversation", () => {
   let host: Middleware;
   afterEach(() => api.eject(host));
 
-  it("is chosen from all agents and says whom it replaces", async () => {
+  it("is chosen from all agents and names the one it replaces", async () => {
     const sent: unknown[] = [];
     const page = (items: unknown[]) => ({ items, next_cursor: null });
     const answers: Record<string, unknown> = {

@@ -137,7 +137,7 @@ describe("every kind of item", () => {
     expect(values()).toEqual({ x: ["a", "b"] });
   });
 
-  it("JSON that can't be read is said, and what was there stays", () => {
+  it("invalid JSON is reported, and the stored value stays", () => {
     const values = draw([item("json")], { x: { a: 1 } });
     type("The field", "{");
     expect(screen.getByText("This is not valid JSON.")).toBeTruthy();
@@ -191,20 +191,20 @@ describe("every kind of item", () => {
     expect(values()).toEqual({ x: [value] });
   });
 
-  it("what was chosen and is gone can still be unchosen", () => {
+  it("a selected option that no longer exists can be deselected", () => {
     const values = draw([item("tool-multi-selector")], { x: ["old.tool"] });
     fireEvent.click(screen.getByRole("checkbox", { name: /old\.tool/ }));
     expect(values()).toEqual({ x: [] });
   });
 
-  it("a list of words is one a line", () => {
+  it("a list of strings has one per line", () => {
     const values = draw([item("array[string]")]);
     type("The field", "one\n\n two ");
     expect(values()).toEqual({ x: ["one", "two"] });
     expect((screen.getByLabelText("The field") as HTMLTextAreaElement).value).toBe("one\n\n two ");
   });
 
-  it("a list of words follows a form that was changed from elsewhere", () => {
+  it("a list of strings follows a change of the form from outside", () => {
     const items = [item("array[string]")];
     const form = (x: string[]) => (
       <SchemaForm items={items} values={{ x }} onChange={() => undefined} choices={CHOICES} />
@@ -214,13 +214,13 @@ describe("every kind of item", () => {
     expect((screen.getByLabelText("The field") as HTMLTextAreaElement).value).toBe("new\nwords");
   });
 
-  it("files that are there can be removed", () => {
+  it("stored files can be removed", () => {
     const values = draw([item("array[file]")], { x: [{ file_key: "k", name: "a.txt" }] });
     fireEvent.click(screen.getByLabelText("Remove"));
     expect(values()).toEqual({ x: [] });
   });
 
-  it("a fact is shown and can't be changed", () => {
+  it("a read-only item is shown and can't be changed", () => {
     draw([item("string", { display: true, default: "https://here/webhook" })]);
     expect(screen.getByText("https://here/webhook").tagName).toBe("OUTPUT");
   });
@@ -233,7 +233,7 @@ describe("every kind of item", () => {
     expect(input.placeholder).toContain("keep");
   });
 
-  it("a secret that is set can be taken away, or left after all", () => {
+  it("a stored secret can be removed, and the removal can be undone", () => {
     const values = draw([item("secret")], {}, ["x"]);
     fireEvent.click(screen.getByRole("button", { name: "Remove" }));
     expect(values()).toEqual({ x: "" });
@@ -242,22 +242,22 @@ describe("every kind of item", () => {
     expect(values()).toEqual({});
   });
 
-  it("a secret that is needed can't be taken away", () => {
+  it("a required secret can't be removed", () => {
     draw([item("secret", { required: true })], {}, ["x"]);
     expect(screen.queryByRole("button", { name: "Remove" })).toBeNull();
   });
 });
 
-describe("what is required", () => {
+describe("a required item", () => {
   it.each(["string", "text", "integer", "number", "select", "secret"] as FormType[])(
-    "%s holds the form back until it is given",
+    "%s prevents saving until it has a value",
     (kind) => {
       draw([item(kind, { required: true, options: [{ value: "a", label: null }] })]);
       expect((document.querySelector("input, textarea, select") as HTMLInputElement).required).toBe(true);
     },
   );
 
-  it("a secret that is there already need not be given again", () => {
+  it("a stored secret need not be entered again", () => {
     draw([item("secret", { required: true })], { x: "********" });
     const input = document.querySelector("input") as HTMLInputElement;
     expect([input.required, input.value]).toEqual([false, ""]);
@@ -268,21 +268,21 @@ describe("the rules of a form", () => {
   const mode = item("select", { name: "mode", default: "reverse" });
   const port = item("integer", { name: "port", default: 5310, show_if: { mode: "reverse" } });
 
-  it("an item is shown when what it depends on has its value", () => {
+  it("an item is shown when its condition is met", () => {
     expect(isShown(port, { mode: "reverse" })).toBe(true);
     expect(isShown(port, { mode: "forward" })).toBe(false);
   });
 
-  it("defaults stand where nothing was given", () => {
+  it("defaults apply to missing values", () => {
     expect(prefilled([mode, port], { port: 1 })).toEqual({ mode: "reverse", port: 1 });
   });
 
-  it("what is emptied is left out", () => {
+  it("an emptied item is left out", () => {
     expect(changed({ a: 1, b: 2 }, "a", Number.NaN)).toEqual({ b: 2 });
     expect(changed({ a: 1 }, "a", false)).toEqual({ a: false });
   });
 
-  it("what another runner left behind is not sent", () => {
+  it("values of another runner are not sent", () => {
     expect(ofForm([mode], { mode: "reverse", other: 1 })).toEqual({ mode: "reverse" });
   });
 });
@@ -291,7 +291,7 @@ describe("a number", () => {
   const limited = item("integer", { minimum: 1, maximum: 64 });
   const field = () => screen.getByLabelText<HTMLInputElement>("The field");
 
-  it("out of its range is refused at the field, in words", () => {
+  it("out of its range is refused at the field with a message", () => {
     draw([limited], { x: 5 });
     expect(screen.queryByRole("alert")).toBeNull();
     type("The field", "65");
@@ -336,10 +336,10 @@ describe("a new form", () => {
   });
 });
 
-describe("a field that chooses", () => {
+describe("a selector", () => {
   const none = { ...CHOICES, knowledgeBases: [], skills: [], models: [] };
 
-  it("is hidden until there is something to choose from", () => {
+  it("is hidden until it has options", () => {
     expect(hasChoices(item("knowledge-base-multi-selector"), undefined, none)).toBe(false);
     expect(hasChoices(item("skill-multi-selector"), [], none)).toBe(false);
     expect(hasChoices(item("rerank-model-selector"), undefined, none)).toBe(false);
@@ -348,7 +348,7 @@ describe("a field that chooses", () => {
     expect(hasChoices(item("tool-multi-selector"), undefined, none)).toBe(true);
   });
 
-  it("shows what depends on it once something is chosen", () => {
+  it("shows dependent items after a selection", () => {
     const passages = item("integer", { name: "top_k", show_if: { kb: true } });
     expect(isShown(passages, {})).toBe(false);
     expect(isShown(passages, { kb: [] })).toBe(false);

@@ -10,7 +10,7 @@ afterEach(async () => {
   await changeLanguage("en");
 });
 
-describe("what something cost", () => {
+describe("a cost", () => {
   it("is shown with the currency of the Host", () => {
     setCurrency("USD");
     expect([formatCost(0), formatCost(50), formatCost(1234), formatCost(1_500_000)]).toEqual([
@@ -23,7 +23,7 @@ describe("what something cost", () => {
     expect(formatCost(1_500_000)).toBe("CN¥1.50");
   });
 
-  it("has none where the providers differ", () => {
+  it("has no currency where the providers differ", () => {
     expect([formatCost(0), formatCost(50), formatCost(1234), formatCost(1_500_000)]).toEqual([
       "0",
       "<0.0001",
@@ -32,7 +32,7 @@ describe("what something cost", () => {
     ]);
   });
 
-  it("is written as the language has it", async () => {
+  it("is formatted for the language", async () => {
     await changeLanguage("zh-Hans");
     setCurrency("CNY");
     expect(formatCost(1_500_000)).toBe("¥1.50");
@@ -45,7 +45,7 @@ describe("what something cost", () => {
   });
 });
 
-describe("a moment", () => {
+describe("a date", () => {
   it("always has its date, and its year where it is another one", () => {
     const now = new Date();
     const today = new Date(now.getFullYear(), now.getMonth(), now.getDate(), 9, 5, 7).getTime();

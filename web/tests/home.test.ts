@@ -52,7 +52,7 @@ describe("an approval", () => {
     });
   });
 
-  it("says everything that will be done, messages as they will read", () => {
+  it("shows the complete action, with messages as they will be sent", () => {
     const call = {
       calls: [
         {
@@ -91,7 +91,7 @@ describe("two runs beside each other", () => {
 });
 
 describe("the cost of a run", () => {
-  it("is not said to be nothing when a model has no prices", () => {
+  it("is not shown as zero when a model has no prices", () => {
     expect(costOf({ cost_micros: 1200 }, "unknown")).toBe("0.0012");
     expect(costOf({ unpriced_calls: 1 }, "unknown")).toBe("unknown");
     expect(costOf({ unpriced_calls: 1, cost_micros: 1200 }, "unknown")).toBe("≥ 0.0012");
@@ -122,11 +122,11 @@ describe("a replay", () => {
 });
 
 describe("figures in words", () => {
-  it("never say that something cost nothing when it cost little", () => {
+  it("never show a small cost as zero", () => {
     expect([0, 36, 1200, 2_500_000].map(formatCost)).toEqual(["0", "<0.0001", "0.0012", "2.50"]);
   });
 
-  it("say how long until then", () => {
+  it("show the remaining time", () => {
     expect(fromNow(60_000 * 30, 0, "en")).toBe("in 30 minutes");
     expect(fromNow(-HOUR * 5, 0, "en")).toBe("5 hours ago");
     expect(fromNow(HOUR * 24 * 3, 0, "en")).toBe("in 3 days");

@@ -30,7 +30,7 @@ const asked = new Set(
 );
 
 describe("the words of the page", () => {
-  it("are all there in English", () => {
+  it("all exist in English", () => {
     expect(asked.size).toBeGreaterThan(200);
     expect([...asked].filter((key) => !english.has(key))).toEqual([]);
   });
@@ -54,7 +54,7 @@ describe("the words of the page", () => {
     expect(shown.filter((text) => internal.test(text))).toEqual([]);
   });
 
-  it("are the established terms, not riddles", () => {
+  it("are established terms", () => {
     const said = (words: object): string[] =>
       Object.values(words).flatMap((value) => (typeof value === "string" ? [value] : said(value as object)));
     expect(

@@ -8,17 +8,17 @@ import { series } from "../src/features/home/metricsModel";
 const change = <Type extends string>(type: Type) => ({ type, id: "id", state: "changed", seq: 1 });
 
 describe("a frame of the live channel", () => {
-  it("makes stale what it is about", () => {
+  it("invalidates the queries of its subject", () => {
     expect(staleKeys(change("run"))).toEqual([["runs", "head"], ["runs", "one", "id"], ["stats"]]);
     expect(staleKeys({ ...change("configuration"), what: "bots" })).toEqual([["bots"]]);
     expect(staleKeys(change("approval"))).toEqual([["approvals"], ["runs", "one"]]);
   });
 
-  it("of a type that the page does not know makes nothing stale", () => {
+  it("of an unknown type invalidates nothing", () => {
     expect(staleKeys(JSON.parse('{"type": "later invention", "id": "x", "state": "new", "seq": 1}'))).toEqual([]);
   });
 
-  it("that says some were missed makes everything stale", () => {
+  it("that reports missed frames invalidates everything", () => {
     expect(staleKeys({ type: "missed", seq: 1 })).toBe("everything");
   });
 });
@@ -61,7 +61,7 @@ describe("the channel after a cut", () => {
   }
   const last = () => Peer.all.at(-1)!;
 
-  it("goes on where it was, reads again only what is stale, and everything when too much was missed", () => {
+  it("resumes, reloads only stale queries, and everything when too much was missed", () => {
     vi.useFakeTimers();
     vi.stubGlobal("WebSocket", Peer);
     const stale = vi.fn();

@@ -48,7 +48,7 @@ describe("a budget", () => {
     });
   });
 
-  it("names who used it as far as that is known", () => {
+  it("names its subject if it is known", () => {
     expect(subjectName("b1/user:7", { b1: "Front desk" })).toBe("Front desk · 7");
     expect(subjectName("a1", { a1: "Assistant" })).toBe("Assistant");
     expect(subjectName("user:u1", {})).toBe("u1");
@@ -66,7 +66,7 @@ describe("a refusal", () => {
   const refusal = (field: string, message: string) =>
     readable(new Problem(422, "invalid_argument", message, { fields: [{ field, message }] }));
 
-  it("names the field as people read it, and not where it lies", () => {
+  it("names the field by its label, not by its path", () => {
     expect(refusal("workspace.time_zone", "workspace.time_zone: must be a time zone")).toBe(
       "time zone: must be a time zone",
     );
@@ -106,7 +106,7 @@ describe("a refusal", () => {
     expect(screen.getByRole("alert").textContent).toBe("Run does not exist");
   });
 
-  it("that is a sentence already stays one", () => {
+  it("that is already a sentence is unchanged", () => {
     expect(refusal("name", "another agent is called so")).toBe("another agent is called so");
     expect(readable(new Problem(409, "in_use", "it is in use"))).toBe("it is in use");
   });
@@ -163,7 +163,7 @@ describe("usage", () => {
     expect(summed([item({ agent_id: null, agent_name: null })], "agent")).toHaveLength(1);
   });
 
-  it("has its quiet days too", () => {
+  it("includes days without calls", () => {
     expect(lastDays("2026-03-01", 3)).toEqual(["2026-02-27", "2026-02-28", "2026-03-01"]);
   });
 });

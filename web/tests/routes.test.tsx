@@ -6,7 +6,8 @@ import { Problem } from "../src/api/problem";
 import type { Route } from "../src/api/types";
 import { CONDITION_CONTROLS } from "../src/features/bots/conditionControls";
 import { CONDITIONS, initialValue, summaries, textOf, valueOf, withoutEmpty } from "../src/features/bots/conditions";
-import { drafted, fresh, handedTo, numbered, problemOf, problemsAt } from "../src/features/bots/route";
+import { handedTo } from "../src/features/bots/HandlerFields";
+import { drafted, fresh, numbered, problemOf, problemsAt } from "../src/features/bots/route";
 import { eventOf, SAMPLE } from "../src/features/bots/sample";
 import { moved, placed, useSorting } from "../src/lib/useSorting";
 

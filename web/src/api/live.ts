@@ -119,8 +119,8 @@ class LiveChannel {
       return;
     }
     // frames about the current state repeat what was just read
-    const news = this.lastSeq === undefined || frame.seq > this.lastSeq || frame.type === "missed";
-    if (news) this.stale.add(frame);
+    const isNew = this.lastSeq === undefined || frame.seq > this.lastSeq || frame.type === "missed";
+    if (isNew) this.stale.add(frame);
     this.lastSeq = Math.max(this.lastSeq ?? 0, frame.seq);
   }
 

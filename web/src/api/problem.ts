@@ -38,15 +38,15 @@ export function fieldMessage(error: unknown, field: string): string | undefined 
  * Returns the message with the label of a field in place of its path: `time zone: must be …`, not
  * `workspace.time_zone: must be …`. `called` returns the label that the form uses.
  */
-export function readable(problem: Problem, called: (name: string) => string = () => ""): string {
-  const first = problem.fields[0];
-  if (!first || !problem.message.startsWith(`${first.field}:`)) return problem.message;
+export function readable(problem: Problem, labelOf: (name: string) => string = () => ""): string {
+  const firstField = problem.fields[0];
+  if (!firstField || !problem.message.startsWith(`${firstField.field}:`)) return problem.message;
   const name =
-    first.field
+    firstField.field
       .split(".")
       .filter((part) => !/^\d+$/.test(part))
-      .at(-1) ?? first.field;
-  return `${called(name) || name.replaceAll("_", " ")}: ${problem.message.slice(first.field.length + 1).trim()}`;
+      .at(-1) ?? firstField.field;
+  return `${labelOf(name) || name.replaceAll("_", " ")}: ${problem.message.slice(firstField.field.length + 1).trim()}`;
 }
 
 const REQUEST = /\b(GET|POST|PUT|PATCH|DELETE) \/|\/api\/v1/;
@@ -56,12 +56,12 @@ const OWN_ID = / ?'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'/g;
  * Removes what only programs need from a message: advice to send a request, generated ids, and names of fields, which
  * are replaced by the labels of the form.
  */
-export function withoutInternals(message: string, called: (name: string) => string = () => ""): string {
+export function withoutInternals(message: string, labelOf: (name: string) => string = () => ""): string {
   const clauses = message.split("; ").filter((clause) => !REQUEST.test(clause));
   return (
     clauses
       .join("; ")
       .replaceAll(OWN_ID, "")
-      .replaceAll(/\b[a-z]+(_[a-z]+)+\b/g, (name) => (called(name) ? `“${called(name)}”` : name)) || message
+      .replaceAll(/\b[a-z]+(_[a-z]+)+\b/g, (name) => (labelOf(name) ? `“${labelOf(name)}”` : name)) || message
   );
 }

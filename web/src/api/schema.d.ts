@@ -749,6 +749,83 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Jobs
+         * @description Newest first. Finished jobs of some kinds are not kept; failed ones are kept for 30 days.
+         */
+        get: operations["list_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Job */
+        get: operations["read_job"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{job_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Job
+         * @description A job that runs is asked to end; the answer may still show it as running.
+         */
+        post: operations["cancel_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{job_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Job
+         * @description A failed or cancelled job starts over; a waiting one is attempted at once.
+         */
+        post: operations["retry_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/mcp-servers": {
         parameters: {
             query?: never;
@@ -1608,6 +1685,7 @@ export interface components {
             buttons?: boolean;
             components: components["schemas"]["ComponentKinds"];
             config?: components["schemas"]["FormItem"][];
+            connects_out?: string[];
             description: {
                 [key: string]: string;
             };
@@ -1616,6 +1694,8 @@ export interface components {
              * @enum {string}
              */
             dialect?: "plain" | "markdown" | "html";
+            /** @default false */
+            external?: boolean;
             /** @default  */
             icon?: string;
             /** @default false */
@@ -1649,6 +1729,7 @@ export interface components {
             not_supported?: {
                 [key: string]: string;
             };
+            seen_apis?: string[];
             supported_apis: string[];
             supported_events: string[];
         };
@@ -2516,7 +2597,7 @@ export interface components {
             /** @description Why it was not sent. */
             reason: string | null;
             /** @enum {string} */
-            state: "pending" | "streaming" | "sending" | "sent" | "failed" | "expired";
+            state: "pending" | "streaming" | "sending" | "held" | "sent" | "failed" | "expired";
             /** @description Where: `webui`, `api` or `platform`. */
             surface: string;
             target: string;
@@ -2574,7 +2655,7 @@ export interface components {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /** Routes */
-            routes?: components["schemas"]["RouteBody"][] | null;
+            routes?: components["schemas"]["RouteBody"][] | components["schemas"]["RoutePage"] | null;
         };
         DryRunStep: {
             /** @description By which others say it in another language, with these values. */
@@ -2842,6 +2923,42 @@ export interface components {
             time: number;
             time_zone: string;
             version: string;
+        };
+        /** @description How far a job is; empty texts and zeros where its kind reports nothing. */
+        JobProgressResponse: {
+            done: number;
+            message: string;
+            stage: string;
+            /** @description 0 if the total is not known. */
+            total: number;
+        };
+        JobResponse: {
+            attempts: number;
+            cancel_requested_at: number | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            /** @description Why the last attempt failed. */
+            error: string | null;
+            /** @description Number of the event that the job is about. */
+            event_seq: number | null;
+            finished_at: number | null;
+            /** @description Attempts that a stop of the Host ended; it is not known how far they came. */
+            interruptions: number;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            job_id: string;
+            /** @description Jobs of one kind with the same key run one after the other. */
+            key: string;
+            kind: string;
+            /** @description Null if attempts have no limit. */
+            max_attempts: number | null;
+            next_attempt_at: number | null;
+            progress: components["schemas"]["JobProgressResponse"];
+            started_at: number | null;
+            /** @enum {string} */
+            state: "pending" | "running" | "done" | "failed" | "cancelled";
         };
         /**
          * JsonElement
@@ -3366,6 +3483,11 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_JobResponse_: {
+            items: components["schemas"]["JobResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         PageResponse_McpServerResponse_: {
             items: components["schemas"]["McpServerResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -3810,6 +3932,8 @@ export interface components {
             artifacts_days?: number | null;
             /** Audit Days */
             audit_days?: number | null;
+            /** Directory Days */
+            directory_days?: number | null;
             /** Events Days */
             events_days?: number | null;
             /** Model Calls Days */
@@ -3821,6 +3945,8 @@ export interface components {
         RetentionResponse: {
             artifacts_days: number;
             audit_days: number;
+            /** @description People, groups and messages that platforms' events named. */
+            directory_days: number;
             /** @description With events go transcripts, outgoing messages and runs. */
             events_days: number;
             /** @description Prompts, parameters and answers of models. */
@@ -3880,6 +4006,16 @@ export interface components {
              * @default
              */
             route_id?: string;
+        };
+        /**
+         * RoutePage
+         * @description The routes in the form that GET answers with, which PUT accepts as well as the bare list.
+         */
+        RoutePage: {
+            /** Items */
+            items: components["schemas"]["RouteBody"][];
+            /** Next Cursor */
+            next_cursor?: null;
         };
         RouteResponse: {
             description: string;
@@ -5897,7 +6033,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RouteBody"][];
+                "application/json": components["schemas"]["RouteBody"][] | components["schemas"]["RoutePage"];
             };
         };
         responses: {
@@ -6652,6 +6788,136 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Info"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_jobs: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description Only jobs of this kind, such as `webhook` */
+                kind?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+                state?: ("pending" | "running" | "done" | "failed" | "cancelled") | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_JobResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    cancel_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retry_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobResponse"];
                 };
             };
             /** @description What went wrong, in words */

@@ -9,13 +9,13 @@ import { markSessionRenewed, useSessionExpired } from "./sessionExpired";
 export function SessionExpiredDialog() {
   const { t } = useTranslation();
   const client = useQueryClient();
-  const over = useSessionExpired();
+  const expired = useSessionExpired();
   const onLoggedIn = () => {
     markSessionRenewed();
     void client.invalidateQueries();
   };
   return (
-    <Dialog open={over} title={t("login.over")} onClose={markSessionRenewed}>
+    <Dialog open={expired} title={t("login.over")} onClose={markSessionRenewed}>
       <p className="mb-4 text-sm text-quiet">{t("login.overText")}</p>
       <LoginForm onLoggedIn={onLoggedIn} />
     </Dialog>

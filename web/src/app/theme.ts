@@ -8,21 +8,21 @@ export type Theme = "light" | "dark" | "system";
 let theme: Theme = (read("theme") as Theme | null) ?? "system";
 const watchers = new Set<() => void>();
 
-function choose(chosen: Theme): void {
-  theme = chosen;
-  write("theme", chosen === "system" ? "" : chosen);
-  if (chosen === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = chosen;
+function choose(newTheme: Theme): void {
+  theme = newTheme;
+  write("theme", newTheme === "system" ? "" : newTheme);
+  if (newTheme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = newTheme;
   for (const watcher of watchers) watcher();
 }
 
 export function useTheme(): [Theme, (theme: Theme) => void] {
-  const shown = useSyncExternalStore(
+  const current = useSyncExternalStore(
     (watcher) => {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
     () => theme,
   );
-  return [shown, choose];
+  return [current, choose];
 }

@@ -95,11 +95,11 @@ function useLabel(items: FormItem[]): (path: string[]) => string {
   return ([first = "", second, ...rest]) => {
     const item = items.find((each) => each.name === second);
     if (item) return [localized(item.label, i18n.language), ...rest].join(": ");
-    const whole = i18n.exists(`field.${first}`)
+    const label = i18n.exists(`field.${first}`)
       ? t(`field.${first}`)
       : t(`tuning.${first.slice(first.indexOf(".") + 1)}`);
     return [
-      whole,
+      label,
       ...[second, ...rest].filter((each) => each !== undefined).map((each) => each.replaceAll("_", " ")),
     ].join(": ");
   };

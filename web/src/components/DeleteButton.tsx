@@ -31,28 +31,28 @@ export function DeleteButton({
   after?: () => void;
 }) {
   const { t } = useTranslation();
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const deleting = useSave(remove, stale, () => {
-    setAsked(false);
+    setConfirming(false);
     after?.();
   });
   const close = () => {
-    setAsked(false);
+    setConfirming(false);
     deleting.reset();
   };
   return (
     <>
       {icon ? (
-        <IconButton label={label} onClick={() => setAsked(true)}>
+        <IconButton label={label} onClick={() => setConfirming(true)}>
           <Trash2 className="size-4" />
         </IconButton>
       ) : (
-        <Button weight="danger" onClick={() => setAsked(true)}>
+        <Button weight="danger" onClick={() => setConfirming(true)}>
           {label}
         </Button>
       )}
       <Confirm
-        open={asked}
+        open={confirming}
         title={title}
         text={text}
         action={action ?? t("common.delete")}

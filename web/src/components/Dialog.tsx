@@ -24,7 +24,7 @@ export function Dialog({
   const { t } = useTranslation();
   const unsaved = useRef(false);
   // The number of the question in front, 0 without one: a question may be asked while the last one still closes.
-  const [asked, setAsked] = useState(0);
+  const [questionNumber, setQuestionNumber] = useState(0);
   const questions = useRef(0);
   useEffect(() => {
     if (open && !ref.current?.open) ref.current?.showModal();
@@ -34,7 +34,7 @@ export function Dialog({
     if (!unsaved.current) return;
     event.preventDefault();
     questions.current += 1;
-    setAsked(questions.current);
+    setQuestionNumber(questions.current);
   };
   // Browsers let a page hold back only the first of two cancels without a click between them, so the key is caught
   // before it becomes one, wherever the focus is, unless another dialog is in front.
@@ -59,19 +59,19 @@ export function Dialog({
         {title}
       </h2>
       {open && <UnsavedInDialog value={unsaved}>{children}</UnsavedInDialog>}
-      {open && asked > 0 && (
+      {open && questionNumber > 0 && (
         <Confirm
-          key={asked}
+          key={questionNumber}
           open
           title={t("unsaved.title")}
           text={t("unsaved.text")}
           cancel={t("unsaved.stay")}
           action={t("unsaved.leave")}
           onConfirm={() => {
-            setAsked(0);
+            setQuestionNumber(0);
             onClose();
           }}
-          onClose={() => setAsked((now) => (now === asked ? 0 : now))}
+          onClose={() => setQuestionNumber((now) => (now === questionNumber ? 0 : now))}
         />
       )}
     </dialog>

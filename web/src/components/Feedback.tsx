@@ -12,11 +12,11 @@ import { localized } from "../lib/format";
 export function useErrorText(): (error: unknown, items?: FormItem[]) => string {
   const { t, i18n } = useTranslation();
   return (error, items = []) => {
-    const called = (name: string) => localized(items.find((item) => item.name === name)?.label, i18n.language);
+    const labelOf = (name: string) => localized(items.find((item) => item.name === name)?.label, i18n.language);
     if (error instanceof Problem && error.code === "unreachable") return t("errors.unreachable");
-    const whole =
-      error instanceof Problem ? readable(error, called) : error instanceof Error ? error.message : String(error);
-    const message = withoutInternals(whole, called);
+    const fullMessage =
+      error instanceof Problem ? readable(error, labelOf) : error instanceof Error ? error.message : String(error);
+    const message = withoutInternals(fullMessage, labelOf);
     return message.charAt(0).toUpperCase() + message.slice(1);
   };
 }

@@ -26,7 +26,7 @@ export function Field({
   children: (control: ControlProps) => ReactNode;
 }) {
   const id = useId();
-  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
+  const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
   return (
     <div className="space-y-1.5">
       <div className={beside ? "flex flex-row-reverse items-center justify-end gap-3" : "space-y-1.5"}>
@@ -39,7 +39,7 @@ export function Field({
             </span>
           )}
         </label>
-        {children({ id, "aria-describedby": described || undefined, "aria-invalid": error ? true : undefined })}
+        {children({ id, "aria-describedby": describedBy || undefined, "aria-invalid": error ? true : undefined })}
       </div>
       {hint && (
         <p id={`${id}-hint`} className="text-sm text-quiet">

@@ -15,11 +15,11 @@ export function FormSnapshot<Thing>({
   query: VersionedQuery<Thing>;
   children: (opened: Versioned<Thing>, open: Open<Thing>) => ReactNode;
 }) {
-  const [kept, open] = useState<Versioned<Thing> | null>(null);
-  const read = useQuery({ ...query, staleTime: 0, gcTime: 0, enabled: !kept });
-  if (!kept && read.isFetchedAfterMount && read.data) open(read.data);
-  if (read.error && !kept) return <ErrorMessage error={read.error} />;
-  if (!kept) return <Loading />;
+  const [snapshot, open] = useState<Versioned<Thing> | null>(null);
+  const read = useQuery({ ...query, staleTime: 0, gcTime: 0, enabled: !snapshot });
+  if (!snapshot && read.isFetchedAfterMount && read.data) open(read.data);
+  if (read.error && !snapshot) return <ErrorMessage error={read.error} />;
+  if (!snapshot) return <Loading />;
   // a form that loads the other version starts again from it
-  return <Fragment key={kept.tag}>{children(kept, open)}</Fragment>;
+  return <Fragment key={snapshot.tag}>{children(snapshot, open)}</Fragment>;
 }

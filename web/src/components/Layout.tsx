@@ -102,6 +102,7 @@ const STATES: Record<string, Tone> = {
   starting: "warn",
   connecting: "warn",
   queued: "warn",
+  held: "warn",
   created: "warn",
   sent: "good",
   done: "good",

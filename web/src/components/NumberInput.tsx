@@ -36,9 +36,11 @@ export function NumberInput({ control, value, min, max, whole, required, disable
   const input = useRef<HTMLInputElement>(null);
   const text = value === null || value === undefined || Number.isNaN(value) ? "" : String(value);
   const problem = text === "" ? null : rangeProblem(Number(text), { min, max, whole });
-  const figure = (amount: number | undefined) =>
+  const formatAmount = (amount: number | undefined) =>
     amount === undefined ? "" : new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 6 }).format(amount);
-  const message = problem ? t(problem.key, { min: figure(problem.values.min), max: figure(problem.values.max) }) : "";
+  const message = problem
+    ? t(problem.key, { min: formatAmount(problem.values.min), max: formatAmount(problem.values.max) })
+    : "";
   useEffect(() => input.current?.setCustomValidity(message), [message]);
   return (
     <>

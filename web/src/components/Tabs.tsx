@@ -19,7 +19,7 @@ export function Tabs({ tabs }: { tabs: Tab[] }) {
     list.current?.querySelector("[data-state=active]")?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
   }, [open]);
   const choose = (id: string) =>
-    void navigate({ to: ".", search: (before) => ({ ...before, tab: id }), replace: true });
+    void navigate({ to: ".", search: (search) => ({ ...search, tab: id }), replace: true });
   return (
     // manual activation: a tab that only gets the focus, as after a confirmation, is not opened
     <Primitive.Root value={open} onValueChange={choose} activationMode="manual">

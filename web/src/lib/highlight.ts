@@ -7,26 +7,26 @@ type Family = { comment: string; text: string; words: ReadonlySet<string>; anyCa
 const LONGEST = 20_000;
 const QUOTED = String.raw`"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?`;
 const TEMPLATE = "`(?:\\\\.|[^`\\\\])*`?";
-const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
 const SLASHES: Family = {
   comment: String.raw`\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)`,
   text: `${QUOTED}|${TEMPLATE}`,
-  words: words(
+  words: wordSet(
     "abstract as async await break case catch class const continue default defer delete do else enum export extends false final finally fn for from func function go if impl implements import in instanceof interface let match mod mut new nil null override package private protected public return self static struct super switch this throw trait true try type typeof undefined union use val var void while with yield",
   ),
 };
 const PYTHON: Family = {
   comment: "#[^\\n]*",
   text: String.raw`"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|${QUOTED}`,
-  words: words(
+  words: wordSet(
     "and as assert async await break case class continue def del elif else except False finally for from global if import in is lambda match None nonlocal not or pass raise return self True try while with yield",
   ),
 };
 const SHELL: Family = {
   comment: String.raw`(?<=^|\s)#[^\n]*`,
   text: QUOTED,
-  words: words(
+  words: wordSet(
     "case do done echo elif else end esac exit export false fi for function if in local null return set source then true until while",
   ),
 };
@@ -34,21 +34,21 @@ const SQL: Family = {
   comment: String.raw`--[^\n]*|\/\*[^]*?(?:\*\/|$)`,
   text: QUOTED,
   anyCase: true,
-  words: words(
+  words: wordSet(
     "add all alter and as asc between by case constraint create default delete desc distinct drop else end exists false foreign from group having if in index inner insert into is join key left like limit not null on or order outer primary references right select set table then true union unique update using values view when where with",
   ),
 };
 const FAMILIES: Record<string, Family> = {
-  ...named(
+  ...byName(
     SLASHES,
     "js javascript jsx ts typescript tsx java kotlin kt c cpp c++ cs csharp go rust rs swift dart scala php css scss json jsonc",
   ),
-  ...named(PYTHON, "py python python3 pyi"),
-  ...named(SHELL, "sh bash zsh shell console yaml yml toml ini dockerfile makefile ruby rb"),
-  ...named(SQL, "sql sqlite postgresql mysql"),
+  ...byName(PYTHON, "py python python3 pyi"),
+  ...byName(SHELL, "sh bash zsh shell console yaml yml toml ini dockerfile makefile ruby rb"),
+  ...byName(SQL, "sql sqlite postgresql mysql"),
 };
 
-function named(family: Family, names: string): Record<string, Family> {
+function byName(family: Family, names: string): Record<string, Family> {
   return Object.fromEntries(names.split(" ").map((name) => [name, family]));
 }
 

@@ -8,16 +8,16 @@ import { read, write } from "./localStorage";
 export const LANGUAGES = { en: "English", "zh-Hans": "简体中文" } as const;
 export type Language = keyof typeof LANGUAGES;
 
-function wanted(): Language {
-  const chosen = read("language");
-  if (chosen && chosen in LANGUAGES) return chosen as Language;
+function preferred(): Language {
+  const stored = read("language");
+  if (stored && stored in LANGUAGES) return stored as Language;
   return navigator.language.startsWith("zh") ? "zh-Hans" : "en";
 }
 
 export async function changeLanguage(language: Language): Promise<void> {
   if (language !== "en" && !i18next.hasResourceBundle(language, "translation")) {
-    const words = await import("../locales/zh-Hans.json");
-    i18next.addResourceBundle(language, "translation", words.default);
+    const messages = await import("../locales/zh-Hans.json");
+    i18next.addResourceBundle(language, "translation", messages.default);
   }
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;
@@ -32,6 +32,6 @@ export async function startLanguage(): Promise<void> {
     interpolation: { escapeValue: false },
     returnNull: false,
   });
-  const language = wanted();
+  const language = preferred();
   if (language !== "en") await changeLanguage(language);
 }

@@ -7,17 +7,17 @@ export function moved<T>(list: readonly T[], from: number, to: number): T[] {
 }
 
 /** Returns the index for an element at `at` when the pointer is at `y`: it moves past the middle of its neighbour. */
-export function placed(at: number, y: number, middles: readonly number[]): number {
-  const above = middles[at - 1];
-  const below = middles[at + 1];
-  if (above !== undefined && y < above) return at - 1;
-  if (below !== undefined && y > below) return at + 1;
-  return at;
+export function placed(index: number, y: number, middles: readonly number[]): number {
+  const previous = middles[index - 1];
+  const next = middles[index + 1];
+  if (previous !== undefined && y < previous) return index - 1;
+  if (next !== undefined && y > next) return index + 1;
+  return index;
 }
 
 export function useSorting<Item extends HTMLElement>(count: number, onMove: (from: number, to: number) => void) {
   const list = useRef<Item>(null);
-  const [held, setHeld] = useState<number | null>(null);
+  const [dragged, setDragged] = useState<number | null>(null);
   const move = useRef(onMove);
   move.current = onMove;
 
@@ -29,25 +29,25 @@ export function useSorting<Item extends HTMLElement>(count: number, onMove: (fro
   const take = (index: number, event: PointerEvent) => {
     if (event.button !== 0) return;
     event.preventDefault();
-    let at = index;
+    let position = index;
     const follow = ({ clientY }: { clientY: number }) => {
-      const next = placed(at, clientY, middles());
-      if (next === at) return;
-      move.current(at, next);
-      at = next;
-      setHeld(next);
+      const next = placed(position, clientY, middles());
+      if (next === position) return;
+      move.current(position, next);
+      position = next;
+      setDragged(next);
     };
     const drop = () => {
       removeEventListener("pointermove", follow);
       removeEventListener("pointerup", drop);
       removeEventListener("pointercancel", drop);
-      setHeld(null);
+      setDragged(null);
     };
     // on the window: the handle is moved in the document, which would end a pointer capture
     addEventListener("pointermove", follow);
     addEventListener("pointerup", drop);
     addEventListener("pointercancel", drop);
-    setHeld(index);
+    setDragged(index);
   };
   const press = (index: number, event: KeyboardEvent) => {
     const to = index + ({ ArrowUp: -1, ArrowDown: 1 }[event.key] ?? 0);
@@ -59,5 +59,5 @@ export function useSorting<Item extends HTMLElement>(count: number, onMove: (fro
     onPointerDown: (event: PointerEvent) => take(index, event),
     onKeyDown: (event: KeyboardEvent) => press(index, event),
   });
-  return { list, held, handle };
+  return { list, held: dragged, handle };
 }

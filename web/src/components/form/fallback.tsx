@@ -13,8 +13,8 @@ export function FallbackControl({ control, value, onChange, choices, disabled }:
   const { t } = useTranslation();
   const { primary = "", fallbacks = [] } = (value ?? {}) as Chain;
   const models = choices.models.filter((model) => model.type === "llm");
-  const put = (chain: Chain) => onChange(chain.primary ? { fallbacks: [], ...chain } : undefined);
-  const left = models.filter((model) => model.model_id !== primary && !fallbacks.includes(model.model_id));
+  const update = (chain: Chain) => onChange(chain.primary ? { fallbacks: [], ...chain } : undefined);
+  const available = models.filter((model) => model.model_id !== primary && !fallbacks.includes(model.model_id));
   return (
     <div className="space-y-2">
       <Select
@@ -22,7 +22,7 @@ export function FallbackControl({ control, value, onChange, choices, disabled }:
         value={primary}
         disabled={disabled}
         onChange={(event) =>
-          put({ primary: event.target.value, fallbacks: fallbacks.filter((each) => each !== event.target.value) })
+          update({ primary: event.target.value, fallbacks: fallbacks.filter((each) => each !== event.target.value) })
         }
       >
         <option value="">{t("form.noModel")}</option>
@@ -36,36 +36,36 @@ export function FallbackControl({ control, value, onChange, choices, disabled }:
           <IconButton
             label={t("common.up")}
             disabled={disabled || index === 0}
-            onClick={() => put({ primary, fallbacks: swapped(fallbacks, index, index - 1) })}
+            onClick={() => update({ primary, fallbacks: swapped(fallbacks, index, index - 1) })}
           >
             <ArrowUp className="size-4" />
           </IconButton>
           <IconButton
             label={t("common.down")}
             disabled={disabled || index === fallbacks.length - 1}
-            onClick={() => put({ primary, fallbacks: swapped(fallbacks, index, index + 1) })}
+            onClick={() => update({ primary, fallbacks: swapped(fallbacks, index, index + 1) })}
           >
             <ArrowDown className="size-4" />
           </IconButton>
           <IconButton
             label={t("common.remove")}
             disabled={disabled}
-            onClick={() => put({ primary, fallbacks: fallbacks.filter((_, at) => at !== index) })}
+            onClick={() => update({ primary, fallbacks: fallbacks.filter((_, position) => position !== index) })}
           >
             <X className="size-4" />
           </IconButton>
         </div>
       ))}
-      {primary && left.length > 0 && !disabled && (
+      {primary && available.length > 0 && !disabled && (
         <Select
           aria-label={t("form.addFallback")}
           value=""
           fits
           className="ml-4 text-sm text-quiet"
-          onChange={(event) => put({ primary, fallbacks: [...fallbacks, event.target.value] })}
+          onChange={(event) => update({ primary, fallbacks: [...fallbacks, event.target.value] })}
         >
           <option value="">{t("form.addFallback")}</option>
-          <Options models={left} />
+          <Options models={available} />
         </Select>
       )}
     </div>

@@ -33,7 +33,7 @@ function Files({
       form.append("file", file);
       return upload("/api/v1/files", form);
     },
-    onSuccess: (sent, file) => put([...files, { file_key: sent.file_id, name: file.name }]),
+    onSuccess: (uploaded, file) => put([...files, { file_key: uploaded.file_id, name: file.name }]),
   });
   return (
     <div className="space-y-2">

@@ -7,22 +7,22 @@ import type { ItemProps } from "./controls";
 
 export function JsonControl({ control, value, onChange, disabled }: ItemProps) {
   const { t } = useTranslation();
-  const [broken, setBroken] = useState(false);
+  const [invalid, setInvalid] = useState(false);
   const read = (area: HTMLTextAreaElement) => {
     try {
       onChange(area.value.trim() ? JSON.parse(area.value) : undefined);
       area.setCustomValidity("");
-      setBroken(false);
+      setInvalid(false);
     } catch {
       area.setCustomValidity(t("form.notJson"));
-      setBroken(true);
+      setInvalid(true);
     }
   };
   return (
     <>
       <TextArea
         {...control}
-        aria-invalid={broken || control["aria-invalid"]}
+        aria-invalid={invalid || control["aria-invalid"]}
         rows={4}
         spellCheck={false}
         className="font-mono text-sm"
@@ -30,7 +30,7 @@ export function JsonControl({ control, value, onChange, disabled }: ItemProps) {
         disabled={disabled}
         onChange={(event) => read(event.target)}
       />
-      {broken && <p className="text-sm text-bad">{t("form.notJson")}</p>}
+      {invalid && <p className="text-sm text-bad">{t("form.notJson")}</p>}
     </>
   );
 }

@@ -19,15 +19,16 @@ export function CheckList({
   whole,
 }: Props & { options: Choice[]; whole?: boolean }) {
   const { t } = useTranslation();
-  const gone = value.filter((each) => !options.some((option) => option.value === each));
-  const all = [...options, ...gone.map((each) => ({ value: each, label: each, hint: t("form.gone") }))];
-  if (all.length === 0)
+  const missing = value.filter((each) => !options.some((option) => option.value === each));
+  const allOptions = [...options, ...missing.map((each) => ({ value: each, label: each, hint: t("form.gone") }))];
+  if (allOptions.length === 0)
     return (
       <p id={control.id} className="text-sm text-quiet">
         {t("form.nothing")}
       </p>
     );
-  const toggle = (name: string, on: boolean) => onChange(on ? [...value, name] : value.filter((each) => each !== name));
+  const toggle = (name: string, selected: boolean) =>
+    onChange(selected ? [...value, name] : value.filter((each) => each !== name));
   return (
     <div
       id={control.id}
@@ -37,7 +38,7 @@ export function CheckList({
         !whole && "max-h-64 overflow-y-auto",
       )}
     >
-      {all.map((option) => (
+      {allOptions.map((option) => (
         <label key={option.value} className="flex cursor-pointer items-start gap-2.5 px-3 py-2 hover:bg-raised">
           <input
             type="checkbox"

@@ -19,11 +19,12 @@ type Props = {
 export function Pairs({ control, value, onChange, example, disabled }: Props) {
   const { t } = useTranslation();
   const [rows, setRows] = useState<[string, string][]>(() => Object.entries(value));
-  const put = (next: [string, string][]) => {
+  const update = (next: [string, string][]) => {
     setRows(next);
     onChange(Object.fromEntries(next.map(([name, text]) => [name.trim(), text] as const).filter(([name]) => name)));
   };
-  const change = (index: number, row: [string, string]) => put(rows.map((each, at) => (at === index ? row : each)));
+  const change = (index: number, row: [string, string]) =>
+    update(rows.map((each, position) => (position === index ? row : each)));
   return (
     <div id={control.id} role="group" aria-describedby={control["aria-describedby"]} className="space-y-2">
       {rows.map(([name, text], index) => (
@@ -49,7 +50,7 @@ export function Pairs({ control, value, onChange, example, disabled }: Props) {
           <IconButton
             label={t("common.remove")}
             disabled={disabled}
-            onClick={() => put(rows.filter((_, at) => at !== index))}
+            onClick={() => update(rows.filter((_, position) => position !== index))}
           >
             <X className="size-4" />
           </IconButton>

@@ -25,8 +25,8 @@ export function PromptControl(props: ItemProps) {
 
 function Messages({ control, messages, onChange, disabled }: ItemProps & { messages: Message[] }) {
   const { t } = useTranslation();
-  const put = (index: number, message: Message) =>
-    onChange(messages.map((each, at) => (at === index ? message : each)));
+  const replace = (index: number, message: Message) =>
+    onChange(messages.map((each, position) => (position === index ? message : each)));
   return (
     <div id={control.id} role="group" className="space-y-3">
       {messages.map((message, index) => (
@@ -37,13 +37,13 @@ function Messages({ control, messages, onChange, disabled }: ItemProps & { messa
               className="max-w-40"
               value={message.role}
               disabled={disabled}
-              onChange={(event) => put(index, { ...message, role: event.target.value })}
+              onChange={(event) => replace(index, { ...message, role: event.target.value })}
             >
               {ROLES.map((role) => (
                 <option key={role}>{role}</option>
               ))}
             </Select>
-            <Button disabled={disabled} onClick={() => onChange(messages.filter((_, at) => at !== index))}>
+            <Button disabled={disabled} onClick={() => onChange(messages.filter((_, position) => position !== index))}>
               {t("common.remove")}
             </Button>
           </div>
@@ -52,7 +52,7 @@ function Messages({ control, messages, onChange, disabled }: ItemProps & { messa
             rows={3}
             value={message.content}
             disabled={disabled}
-            onChange={(event) => put(index, { ...message, content: event.target.value })}
+            onChange={(event) => replace(index, { ...message, content: event.target.value })}
           />
         </div>
       ))}

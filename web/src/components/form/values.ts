@@ -2,8 +2,8 @@
 import type { Fields, FormItem, Model } from "../../api/types";
 
 export function isShown(item: FormItem, values: Fields): boolean {
-  return Object.entries(item.show_if ?? {}).every(([name, wanted]) =>
-    wanted === true ? isFilled(values[name]) : values[name] === wanted,
+  return Object.entries(item.show_if ?? {}).every(([name, expected]) =>
+    expected === true ? isFilled(values[name]) : values[name] === expected,
   );
 }
 
@@ -21,10 +21,10 @@ export function newForm(items: FormItem[], models: Model[]): Fields {
   const chat = models.filter((model) => model.type === "llm");
   const model = chat.find((each) => each.provider_id !== DEMO) ?? chat[0];
   if (!model) return prefilled(items, {});
-  const chosen = items
+  const selected = items
     .filter((item) => item.type === "llm-model-selector" || item.type === "model-fallback-selector")
     .slice(0, 1);
-  const values = chosen.map((item) => [
+  const values = selected.map((item) => [
     item.name,
     item.type === "llm-model-selector" ? model.model_id : { primary: model.model_id, fallbacks: [] },
   ]);
@@ -46,9 +46,9 @@ export function hasChoices(
 
 /** Drops an empty value, which the Host takes as not given. */
 export function changed(values: Fields, name: string, value: unknown): Fields {
-  const { [name]: _, ...others } = values;
+  const { [name]: _, ...remaining } = values;
   const empty = value === undefined || value === "" || value === null || Number.isNaN(value);
-  return empty ? others : { ...others, [name]: value };
+  return empty ? remaining : { ...remaining, [name]: value };
 }
 
 /** Keeps only the values of the form's items, so that a new runner gets no settings of the former one. */

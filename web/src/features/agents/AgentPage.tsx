@@ -71,8 +71,8 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
   const [times, setTimes] = useState(0);
   const base = useBase(current, draft !== null);
   const agent = base.value;
-  const shown = draft ?? prefilledAgent(agent, runners);
-  const runner = runners.find((each) => each.id === shown.runner_id);
+  const displayed = draft ?? prefilledAgent(agent, runners);
+  const runner = runners.find((each) => each.id === displayed.runner_id);
   const dirty = draft !== null && JSON.stringify(draft) !== JSON.stringify(prefilledAgent(agent, runners));
   const saving = useSaveWithConflict({
     base,
@@ -95,8 +95,8 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
     setTimes(times + 1); // resets controls that keep their own text
   };
   const form: AgentForm = {
-    draft: shown,
-    put: (change) => setDraft((before) => ({ ...(before ?? shown), ...change })),
+    draft: displayed,
+    put: (change) => setDraft((previous) => ({ ...(previous ?? displayed), ...change })),
     disabled: !edit,
     runner,
     choices,
@@ -134,7 +134,7 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
           className="rounded-card border border-line bg-surface shadow-card"
           onSubmit={(event) => {
             event.preventDefault();
-            saving.save(bodyOf(shown, runners));
+            saving.save(bodyOf(displayed, runners));
           }}
         >
           <LeaveGuard dirty={dirty} spansTabs />

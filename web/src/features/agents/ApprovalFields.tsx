@@ -21,7 +21,7 @@ export function ApprovalFields() {
   const { t } = useTranslation();
   const rules = rulesOf(draft.approval_policy);
   const patterns = patternsFor(requestedActions(runner));
-  const left = patterns.filter((pattern) => !rules.some((rule) => rule.pattern === pattern));
+  const available = patterns.filter((pattern) => !rules.some((rule) => rule.pattern === pattern));
   const save = (next: ApprovalRule[]) => put({ approval_policy: policyOf(next) });
   return (
     <div className="space-y-4">
@@ -34,11 +34,11 @@ export function ApprovalFields() {
           key={rule.pattern}
           rule={rule}
           disabled={disabled}
-          onChange={(next) => save(rules.map((each, at) => (at === index ? next : each)))}
-          onRemove={() => save(rules.filter((_, at) => at !== index))}
+          onChange={(next) => save(rules.map((each, position) => (position === index ? next : each)))}
+          onRemove={() => save(rules.filter((_, position) => position !== index))}
         />
       ))}
-      {!disabled && left.length > 0 && (
+      {!disabled && available.length > 0 && (
         <Select
           aria-label={t("agents.addAction")}
           fits
@@ -47,7 +47,7 @@ export function ApprovalFields() {
           onChange={(event) => save([...rules, freshRule(event.target.value)])}
         >
           <option value="">{t("agents.addAction")}</option>
-          {left.map((pattern) => (
+          {available.map((pattern) => (
             <ActionOption key={pattern} pattern={pattern} />
           ))}
         </Select>
@@ -59,16 +59,16 @@ export function ApprovalFields() {
 function useActionWords(): (pattern: string) => string {
   const { t, i18n } = useTranslation();
   return (pattern) => {
-    const [, far, name] = /^(elsewhere\/)?(.*)$/.exec(pattern)!;
+    const [, elsewhere, name] = /^(elsewhere\/)?(.*)$/.exec(pattern)!;
     const key = `action.${name}`;
-    const words = i18n.exists(key) ? t(key) : name!;
-    return far ? t("agents.elsewhere", { action: words }) : words;
+    const label = i18n.exists(key) ? t(key) : name!;
+    return elsewhere ? t("agents.elsewhere", { action: label }) : label;
   };
 }
 
 function ActionOption({ pattern }: { pattern: string }) {
-  const words = useActionWords();
-  return <option value={pattern}>{words(pattern)}</option>;
+  const actionWords = useActionWords();
+  return <option value={pattern}>{actionWords(pattern)}</option>;
 }
 
 type RuleProps = {
@@ -80,14 +80,14 @@ type RuleProps = {
 
 function RuleFields({ rule, disabled, onChange, onRemove }: RuleProps) {
   const { t } = useTranslation();
-  const words = useActionWords();
+  const actionWords = useActionWords();
   return (
     <fieldset className="rounded-card border border-line p-4">
-      <legend className="sr-only">{words(rule.pattern)}</legend>
+      <legend className="sr-only">{actionWords(rule.pattern)}</legend>
       <div className="flex flex-wrap items-center gap-3">
-        <div className="min-w-0 flex-1 basis-48 font-medium">{words(rule.pattern)}</div>
+        <div className="min-w-0 flex-1 basis-48 font-medium">{actionWords(rule.pattern)}</div>
         <Select
-          aria-label={t("agents.decision", { action: words(rule.pattern) })}
+          aria-label={t("agents.decision", { action: actionWords(rule.pattern) })}
           fits
           value={rule.decision}
           disabled={disabled}
@@ -112,8 +112,8 @@ function RuleFields({ rule, disabled, onChange, onRemove }: RuleProps) {
 
 function AskFields({ rule, disabled, onChange }: Omit<RuleProps, "onRemove">) {
   const { t } = useTranslation();
-  const who = (change: Partial<ApprovalRule["who"]>) => onChange({ ...rule, who: { ...rule.who, ...change } });
-  const chosen = [...rule.who.roles, ...(rule.who.requester ? ["requester"] : [])];
+  const updateWho = (change: Partial<ApprovalRule["who"]>) => onChange({ ...rule, who: { ...rule.who, ...change } });
+  const selected = [...rule.who.roles, ...(rule.who.requester ? ["requester"] : [])];
   const options = [
     ...ROLES.map((role) => ({ value: role, label: t(`memberRole.${role}`) })),
     { value: "requester", label: t("agents.requester") },
@@ -125,10 +125,10 @@ function AskFields({ rule, disabled, onChange }: Omit<RuleProps, "onRemove">) {
           <ToggleGroup
             control={control}
             options={options}
-            value={chosen}
+            value={selected}
             disabled={disabled}
             onChange={(next) =>
-              who({ roles: next.filter((each) => each !== "requester"), requester: next.includes("requester") })
+              updateWho({ roles: next.filter((each) => each !== "requester"), requester: next.includes("requester") })
             }
           />
         )}
@@ -154,7 +154,7 @@ function AskFields({ rule, disabled, onChange }: Omit<RuleProps, "onRemove">) {
             control={control}
             value={rule.who.users}
             disabled={disabled}
-            onChange={(users) => who({ users })}
+            onChange={(users) => updateWho({ users })}
           />
         )}
       </Field>

@@ -112,8 +112,11 @@ function Seconds({ name, label, hint }: { name: Figure; label: string; hint: str
 function Answering() {
   const { draft, put, disabled } = useAgentForm();
   const { t } = useTranslation();
-  const words = useEventLabel();
-  const events = [...new Set([...EVENTS, ...draft.event_types])].map((type) => ({ value: type, label: words(type) }));
+  const eventLabel = useEventLabel();
+  const events = [...new Set([...EVENTS, ...draft.event_types])].map((type) => ({
+    value: type,
+    label: eventLabel(type),
+  }));
   const delivery = (change: object) => put({ delivery_policy: { ...draft.delivery_policy, ...change } });
   return (
     <>

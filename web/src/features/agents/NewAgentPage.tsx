@@ -25,9 +25,9 @@ export default function NewAgentPage() {
   const runners = useQuery(agentQueries.runners);
   const models = useQuery(modelQueries.models).data ?? [];
   const [name, setName] = useState("");
-  const [chosen, setChosen] = useState("");
+  const [selected, setSelected] = useState("");
   const runner =
-    runners.data?.find((each) => each.id === chosen) ??
+    runners.data?.find((each) => each.id === selected) ??
     runners.data?.find((each) => each.plugin.id === USUAL) ??
     runners.data?.[0];
   const creating = useSave(
@@ -68,7 +68,7 @@ export default function NewAgentPage() {
               <Input {...control} required autoFocus value={name} onChange={(event) => setName(event.target.value)} />
             )}
           </Field>
-          {runner && <RunnerPicker runners={runners.data ?? []} chosen={runner.id} onChoose={setChosen} />}
+          {runner && <RunnerPicker runners={runners.data ?? []} chosen={runner.id} onChoose={setSelected} />}
           <ErrorMessage error={creating.error} />
           <Button type="submit" weight="primary" busy={creating.isPending}>
             {t("common.create")}

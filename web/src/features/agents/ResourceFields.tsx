@@ -38,10 +38,10 @@ export function ResourceFields() {
     (kind) => !!offers[kind]?.length || (Array.isArray(policy[kind]) && policy[kind].length > 0),
   );
   const storage = requestedStorage(runner);
-  const nothing = kinds.length === 0 && storage.length === 0 && !requestsHistory(runner);
+  const isEmpty = kinds.length === 0 && storage.length === 0 && !requestsHistory(runner);
   return (
     <div className="space-y-6">
-      <p className="text-sm text-quiet">{t(nothing ? "agents.resourcesNone" : "agents.resourcesText")}</p>
+      <p className="text-sm text-quiet">{t(isEmpty ? "agents.resourcesNone" : "agents.resourcesText")}</p>
       {kinds.map((kind) => (
         <SelectionField
           key={kind}

@@ -31,7 +31,7 @@ export function SelectionField({
             label={`${label}: ${t("agents.all")}`}
             checked={value === "*"}
             disabled={disabled}
-            onChange={(all) => onChange(all ? "*" : [])}
+            onChange={(allowAll) => onChange(allowAll ? "*" : [])}
           />
         </span>
       </div>

@@ -32,8 +32,8 @@ export function SenderRules({ kinds, offers }: { kinds: Kind[]; offers: Offered 
           kinds={kinds}
           offers={offers}
           disabled={disabled}
-          onChange={(next) => save(rules.map((each, at) => (at === index ? next : each)))}
-          onRemove={() => save(rules.filter((_, at) => at !== index))}
+          onChange={(next) => save(rules.map((each, position) => (position === index ? next : each)))}
+          onRemove={() => save(rules.filter((_, position) => position !== index))}
         />
       ))}
       {!disabled && (
@@ -113,7 +113,7 @@ function SenderFields({
   onChange: (sender: Sender) => void;
 }) {
   const { t } = useTranslation();
-  const put = (change: Partial<Sender>) => onChange({ ...sender, ...change });
+  const update = (change: Partial<Sender>) => onChange({ ...sender, ...change });
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <Field label={t("filter.chat_type")}>
@@ -122,7 +122,7 @@ function SenderFields({
             {...control}
             value={sender.chat_type}
             disabled={disabled}
-            onChange={(event) => put({ chat_type: event.target.value as Sender["chat_type"] })}
+            onChange={(event) => update({ chat_type: event.target.value as Sender["chat_type"] })}
           >
             <option value="">{t("agents.anyChat")}</option>
             <option value="private">{t("filter.private")}</option>
@@ -137,13 +137,18 @@ function SenderFields({
             options={ROLES.map((role) => ({ value: role, label: t(`memberRole.${role}`) }))}
             value={sender.roles}
             disabled={disabled}
-            onChange={(roles) => put({ roles })}
+            onChange={(roles) => update({ roles })}
           />
         )}
       </Field>
       <Field label={t("filter.users")}>
         {(control) => (
-          <StringList control={control} value={sender.users} disabled={disabled} onChange={(users) => put({ users })} />
+          <StringList
+            control={control}
+            value={sender.users}
+            disabled={disabled}
+            onChange={(users) => update({ users })}
+          />
         )}
       </Field>
       <Field label={t("filter.groups")}>
@@ -152,7 +157,7 @@ function SenderFields({
             control={control}
             value={sender.groups}
             disabled={disabled}
-            onChange={(groups) => put({ groups })}
+            onChange={(groups) => update({ groups })}
           />
         )}
       </Field>

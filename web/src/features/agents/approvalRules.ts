@@ -25,8 +25,8 @@ export const freshRule = (pattern: string): ApprovalRule => ({
 });
 
 export function rulesOf(policy: Record<string, unknown>): ApprovalRule[] {
-  return Object.entries(policy).map(([pattern, told]) => {
-    const rule = (typeof told === "string" ? { decision: told } : told) as Exclude<Told, string>;
+  return Object.entries(policy).map(([pattern, setting]) => {
+    const rule = (typeof setting === "string" ? { decision: setting } : setting) as Exclude<Told, string>;
     return {
       pattern,
       decision: rule.decision,
@@ -72,12 +72,17 @@ function fits(action: string, pattern: string): boolean {
 }
 
 /** Returns the patterns that apply to a runner with these actions; those for other chats only if it requests them. */
-export function patternsFor(asked: string[]): string[] {
-  const may = (action: string) => asked.some((pattern) => fits(action, pattern));
-  const near = ACTIONS.filter(may);
-  const far = ACTIONS.filter((action) =>
-    asked.some((pattern) => pattern.startsWith(ELSEWHERE) && fits(ELSEWHERE + action, pattern)),
+export function patternsFor(requested: string[]): string[] {
+  const may = (action: string) => requested.some((pattern) => fits(action, pattern));
+  const local = ACTIONS.filter(may);
+  const elsewhere = ACTIONS.filter((action) =>
+    requested.some((pattern) => pattern.startsWith(ELSEWHERE) && fits(ELSEWHERE + action, pattern)),
   );
-  const families = FAMILIES.filter((family) => near.some((action) => fits(action, family)));
-  return [...families, ...near, ...(far.length ? [`${ELSEWHERE}*`] : []), ...far.map((action) => ELSEWHERE + action)];
+  const families = FAMILIES.filter((family) => local.some((action) => fits(action, family)));
+  return [
+    ...families,
+    ...local,
+    ...(elsewhere.length ? [`${ELSEWHERE}*`] : []),
+    ...elsewhere.map((action) => ELSEWHERE + action),
+  ];
 }

@@ -19,7 +19,7 @@ export function senderRulesOf(policy: Record<string, unknown>): SenderRule[] {
 }
 
 /** Removes the kind if nothing of it is selected. */
-export function chosen(of: SenderRule["allow"], kind: Kind, value: Selection): SenderRule["allow"] {
-  const { [kind]: _, ...others } = of;
-  return value === "*" || value.length ? { ...others, [kind]: value } : others;
+export function chosen(selections: SenderRule["allow"], kind: Kind, value: Selection): SenderRule["allow"] {
+  const { [kind]: _, ...remaining } = selections;
+  return value === "*" || value.length ? { ...remaining, [kind]: value } : remaining;
 }

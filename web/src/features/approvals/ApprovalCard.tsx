@@ -56,12 +56,12 @@ function Origin({ approval }: { approval: Approval }) {
   const agent = useQuery(agentQueries.agents).data?.find((each) => each.agent_id === approval.agent_id);
   const bot = useQuery(botQueries.bots).data?.find((each) => each.bot_id === approval.call.bot_id);
   const { occasion } = approval;
-  const who = useParty(approval.requester, occasion?.actor_name);
+  const requester = useParty(approval.requester, occasion?.actor_name);
   const parts = [
     agent?.name,
     bot?.name ?? t("runs.direct"),
     occasion?.group_name,
-    t("approvals.requester", { who }),
+    t("approvals.requester", { who: requester }),
     formatTime(approval.created_at, i18n.language),
   ];
   return (
@@ -76,12 +76,14 @@ function Origin({ approval }: { approval: Approval }) {
 
 function Outcome({ approval }: { approval: Approval }) {
   const { t, i18n } = useTranslation();
-  const who = useParty(approval.decided_by ?? "");
+  const decider = useParty(approval.decided_by ?? "");
   if (isPending(approval) || !approval.decided_by) return null;
   const outcome = approval.outcome as { state?: string; reason?: string } | null;
   return (
     <div className="mt-3 space-y-1 text-sm">
-      <p className="text-quiet">{t("approvals.by", { who, when: formatTime(approval.decided_at, i18n.language) })}</p>
+      <p className="text-quiet">
+        {t("approvals.by", { who: decider, when: formatTime(approval.decided_at, i18n.language) })}
+      </p>
       {approval.reason && <blockquote className="border-l-2 border-line pl-3">{approval.reason}</blockquote>}
       {outcome?.state && (
         <p className="flex flex-wrap items-center gap-2">

@@ -14,26 +14,34 @@ import * as approvalQueries from "./queries";
 
 export default function ApprovalsPage() {
   const { t } = useTranslation();
-  const waiting = useInfiniteQuery(approvalQueries.approvalPages("pending"));
-  const all = useInfiniteQuery(approvalQueries.approvalPages());
-  const asked = waiting.data?.pages.flatMap((page) => page.items) ?? [];
-  const decided = (all.data?.pages.flatMap((page) => page.items) ?? []).filter((each) => !isPending(each));
-  const ready = waiting.data && all.data;
+  const pending = useInfiniteQuery(approvalQueries.approvalPages("pending"));
+  const history = useInfiniteQuery(approvalQueries.approvalPages());
+  const pendingItems = pending.data?.pages.flatMap((page) => page.items) ?? [];
+  const decided = (history.data?.pages.flatMap((page) => page.items) ?? []).filter((each) => !isPending(each));
+  const ready = pending.data && history.data;
   return (
     <PageBody title={t("nav.approvals")} text={t("approvals.text")}>
-      <ErrorMessage error={waiting.error ?? all.error} />
-      {!ready && !waiting.error && !all.error && <Loading />}
-      {ready && asked.length + decided.length === 0 && (
+      <ErrorMessage error={pending.error ?? history.error} />
+      {!ready && !pending.error && !history.error && <Loading />}
+      {ready && pendingItems.length + decided.length === 0 && (
         <Empty icon={<ShieldCheck />} title={t("approvals.empty")} text={t("approvals.emptyText")} />
       )}
       <div className="space-y-8">
-        {ready && (asked.length > 0 || decided.length > 0) && (
-          <Part title={t("approvals.waiting")} approvals={asked} more={waiting.hasNextPage && <More query={waiting} />}>
+        {ready && (pendingItems.length > 0 || decided.length > 0) && (
+          <Part
+            title={t("approvals.waiting")}
+            approvals={pendingItems}
+            more={pending.hasNextPage && <More query={pending} />}
+          >
             <p className="text-sm text-quiet">{t("approvals.noneWaiting")}</p>
           </Part>
         )}
         {decided.length > 0 && (
-          <Part title={t("approvals.decided")} approvals={decided} more={all.hasNextPage && <More query={all} />} />
+          <Part
+            title={t("approvals.decided")}
+            approvals={decided}
+            more={history.hasNextPage && <More query={history} />}
+          />
         )}
       </div>
     </PageBody>

@@ -11,18 +11,18 @@ export type Detail = { name: string; value: string };
 export function details(approval: Pick<Approval, "call">): Detail[] {
   const calls = (approval.call?.calls ?? []) as Call[];
   return calls.flatMap((call) =>
-    Object.entries(call.arguments ?? {}).map(([name, value]) => ({ name, value: shown(value) })),
+    Object.entries(call.arguments ?? {}).map(([name, value]) => ({ name, value: formatValue(value) })),
   );
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (Array.isArray(value) && value.every((part: Part) => typeof part?.type === "string"))
-    return (value as Part[]).map(said).join("");
+    return (value as Part[]).map(partText).join("");
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Returns the text of a message element, or JSON of any other element. */
-function said(part: Part): string {
+function partText(part: Part): string {
   return part.type === "Plain" && typeof part.text === "string" ? part.text : JSON.stringify(part);
 }
 

@@ -29,15 +29,15 @@ export function BotEvents({ botId }: { botId: string }) {
 
 function Received({ event }: { event: EventRecord }) {
   const { t, i18n } = useTranslation();
-  const words = useEventLabel();
+  const eventLabel = useEventLabel();
   return (
     <li className="px-5 py-3">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
         <span className="min-w-0 flex-1 basis-60 break-words">
-          <span className="font-medium">{event.actor_name || words(event.event_type)}</span>
+          <span className="font-medium">{event.actor_name || eventLabel(event.event_type)}</span>
           {event.input_summary && <span className="line-clamp-3">{event.input_summary}</span>}
         </span>
-        {event.actor_name && <Badge>{words(event.event_type)}</Badge>}
+        {event.actor_name && <Badge>{eventLabel(event.event_type)}</Badge>}
         <time className="text-xs text-quiet tabular-nums">{formatTime(event.created_at, i18n.language)}</time>
       </div>
       <Collapsible title={t("runs.why")}>

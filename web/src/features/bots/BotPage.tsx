@@ -40,18 +40,18 @@ export default function BotPage() {
         <Loading />
       </div>
     );
-  const shown = bot.data.value;
-  const adapter = adapters.data.find((each) => each.name === shown.adapter);
+  const current = bot.data.value;
+  const adapter = adapters.data.find((each) => each.name === current.adapter);
   if (!adapter)
     return (
       <div className="p-8">
-        <ErrorMessage error={new Error(t("bots.adapterGone", { name: shown.adapter }))} />
+        <ErrorMessage error={new Error(t("bots.adapterGone", { name: current.adapter }))} />
       </div>
     );
   return (
     <PageBody
-      name={shown.name}
-      title={<Title bot={shown} />}
+      name={current.name}
+      title={<Title bot={current} />}
       text={localized(adapter.label, i18n.language)}
       actions={<OnOff current={bot.data} />}
     >
@@ -63,7 +63,7 @@ export default function BotPage() {
             label: t("bots.routes"),
             content: <RoutesEditor key={botId} botId={botId} adapter={adapter} />,
           },
-          { id: "defaults", label: t("defaultAgents.title"), content: <DefaultAgents bot={shown} /> },
+          { id: "defaults", label: t("defaultAgents.title"), content: <DefaultAgents bot={current} /> },
           { id: "events", label: t("bots.events"), content: <BotEvents botId={botId} /> },
           {
             id: "settings",
@@ -113,15 +113,15 @@ function Trouble({ current, adapter }: { current: Versioned<Bot>; adapter: Adapt
   const { t } = useTranslation();
   const { edit } = useRights();
   const bot = current.value;
-  const again = useKeeping(current);
+  const retained = useKeeping(current);
   const failed = bot.status.state === "failed";
   if (!bot.enabled) return <p className="mb-5 text-sm text-quiet">{t("bots.enabledHint")}</p>;
   if (!bot.status.last_error) return null;
   return (
     <div className="mb-5 space-y-2">
-      <ErrorMessage error={again.error ?? new Error(bot.status.last_error)} mild={!failed} items={adapter.config} />
+      <ErrorMessage error={retained.error ?? new Error(bot.status.last_error)} mild={!failed} items={adapter.config} />
       {failed && edit && (
-        <Button small busy={again.isPending} onClick={() => again.mutate(true)}>
+        <Button small busy={retained.isPending} onClick={() => retained.mutate(true)}>
           {t("common.again")}
         </Button>
       )}

@@ -22,7 +22,7 @@ export function ConditionFields({ filters, problems, disabled, onChange }: Props
   const { t } = useTranslation();
   const zone = useQuery(queries.info).data?.time_zone ?? "UTC";
   const has = CONDITIONS.filter((name) => filters[name] !== undefined && filters[name] !== null);
-  const left = CONDITIONS.filter((name) => !has.includes(name));
+  const available = CONDITIONS.filter((name) => !has.includes(name));
   const drop = (name: Condition) =>
     onChange(Object.fromEntries(Object.entries(filters).filter(([each]) => each !== name)));
   return (
@@ -52,7 +52,7 @@ export function ConditionFields({ filters, problems, disabled, onChange }: Props
           </div>
         );
       })}
-      {!disabled && left.length > 0 && (
+      {!disabled && available.length > 0 && (
         <Select
           aria-label={t("routes.addCondition")}
           fits
@@ -63,7 +63,7 @@ export function ConditionFields({ filters, problems, disabled, onChange }: Props
           }
         >
           <option value="">{t("routes.addCondition")}</option>
-          {left.map((name) => (
+          {available.map((name) => (
             <option key={name} value={name}>
               {t(`filter.${name}`)}
             </option>

@@ -38,18 +38,18 @@ const setting = (place: Place, agent_id: string, replaces = "") =>
 export function DefaultAgents({ bot }: { bot: Bot }) {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const all = useQuery(botQueries.defaultAgents);
-  if (all.error) return <ErrorMessage error={all.error} />;
-  if (!all.data) return <Loading />;
-  const shown = relevantTo(all.data, bot.bot_id, bot.adapter);
+  const defaults = useQuery(botQueries.defaultAgents);
+  if (defaults.error) return <ErrorMessage error={defaults.error} />;
+  if (!defaults.data) return <Loading />;
+  const relevant = relevantTo(defaults.data, bot.bot_id, bot.adapter);
   return (
     <div className="space-y-5">
       <p className="text-sm text-quiet">{t("defaultAgents.text")}</p>
-      {shown.length === 0 ? (
+      {relevant.length === 0 ? (
         <Empty title={t("defaultAgents.empty")} text={t("defaultAgents.emptyText")} />
       ) : (
         <Rows>
-          {shown.map((each) => (
+          {relevant.map((each) => (
             <Default key={each.default_id} known={each} edit={edit} />
           ))}
         </Rows>
@@ -90,7 +90,7 @@ function Default({ known, edit }: { known: DefaultAgent; edit: boolean }) {
 
 function Adding({ bot }: { bot: Bot }) {
   const { t } = useTranslation();
-  const fresh: Place = {
+  const emptyPlace: Place = {
     scope: "conversation",
     bot_id: bot.bot_id,
     platform: bot.adapter,
@@ -98,12 +98,12 @@ function Adding({ bot }: { bot: Bot }) {
     thread_id: "",
     actor_id: "",
   };
-  const [place, setPlace] = useState(fresh);
+  const [place, setPlace] = useState(emptyPlace);
   const [agentId, setAgentId] = useState("");
   const saving = useSave(
     () => setting(place, agentId),
     STALE,
-    () => setPlace({ ...fresh, scope: place.scope }),
+    () => setPlace({ ...emptyPlace, scope: place.scope }),
   );
   return (
     <Card title={t("defaultAgents.add")}>
@@ -164,14 +164,14 @@ export function AgentHere({ conversationId }: { conversationId: string }) {
   const { t } = useTranslation();
   const { edit } = useRights();
   const conversation = useQuery(botQueries.conversation(conversationId));
-  const all = useQuery(botQueries.defaultAgents);
+  const defaults = useQuery(botQueries.defaultAgents);
   const place = conversation.data ? placeOf(conversation.data) : null;
-  const known = place && all.data ? findDefault(all.data, place) : undefined;
+  const existing = place && defaults.data ? findDefault(defaults.data, place) : undefined;
   const saving = useSave(async (agentId: string) => {
-    if (agentId && place) await setting(place, agentId, known?.agent_id);
-    else if (known) await removal(known.default_id);
+    if (agentId && place) await setting(place, agentId, existing?.agent_id);
+    else if (existing) await removal(existing.default_id);
   }, STALE);
-  if (!place || !all.data) return null;
+  if (!place || !defaults.data) return null;
   return (
     <div className="mt-4 max-w-sm">
       <Field label={t("defaultAgents.here")} hint={t("defaultAgents.hereHint")}>
@@ -179,7 +179,7 @@ export function AgentHere({ conversationId }: { conversationId: string }) {
           <Choice
             control={control}
             disabled={!edit || saving.isPending}
-            value={known?.agent_id ?? ""}
+            value={existing?.agent_id ?? ""}
             none={t("defaultAgents.byRoutes")}
             onChange={(agentId) => saving.mutate(agentId)}
           />

@@ -125,10 +125,12 @@ function SampleFields({
 
 function Outcome({ outcome }: { outcome: DryRun }) {
   const { t, i18n } = useTranslation();
-  const taken = outcome.route || outcome.agent_id;
+  const isHandled = outcome.route || outcome.agent_id;
   return (
     <div role="status" className="mt-4 space-y-2 border-t border-line pt-4 text-sm">
-      <Badge tone={taken ? "accent" : "warn"}>{t(taken ? `handler.${outcome.handler_type}` : "dryRun.none")}</Badge>
+      <Badge tone={isHandled ? "accent" : "warn"}>
+        {t(isHandled ? `handler.${outcome.handler_type}` : "dryRun.none")}
+      </Badge>
       <ol className="space-y-1.5">
         {outcome.steps.map((step, index) => (
           <li key={index} className={step.kind === "outcome" ? "font-medium" : "text-quiet"}>

@@ -20,17 +20,17 @@ export function EventTypeSelect({
   disabled?: boolean;
   onChange: (type: string) => void;
 }) {
-  const words = useEventLabel();
+  const eventLabel = useEventLabel();
   const single = events.filter((each) => patterns || !each.includes("*"));
   const families = patterns
     ? PATTERNS.filter((pattern) => pattern === "*" || events.some((each) => each.startsWith(pattern.slice(0, -1))))
     : [];
-  const all = [...new Set([...single, ...families, value])];
+  const choices = [...new Set([...single, ...families, value])];
   return (
     <Select {...control} value={value} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
-      {all.map((type) => (
+      {choices.map((type) => (
         <option key={type} value={type}>
-          {words(type)}
+          {eventLabel(type)}
         </option>
       ))}
     </Select>

@@ -1,8 +1,11 @@
-// The handler of a route: an agent, a webhook, plugins, or none.
+// The handler types of routes: the form, the initial configuration and the summary of each. A new type is a row here.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { TFunction } from "i18next";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
+import type { Agent, Fields, HandlerType } from "../../api/types";
 import { Field, Select } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { localized } from "../../lib/format";
@@ -11,25 +14,67 @@ import * as pluginQueries from "../plugins/queries";
 import { type HandlerProps, problemOf, type RouteDraft } from "./route";
 import { WebhookFields } from "./WebhookFields";
 
-export function HandlerFields({ route, ...rest }: HandlerProps & { route: RouteDraft }) {
-  const { t } = useTranslation();
-  switch (route.handler_type) {
-    case "agent":
-      return <AgentFields {...rest} />;
-    case "webhook":
-      return <WebhookFields {...rest} />;
-    case "plugin":
-      return <PluginFields {...rest} />;
-    case "drop":
-      return <p className="text-sm text-quiet">{t("routes.dropped")}</p>;
-  }
+type HandlerForm = {
+  initial: Fields;
+  Form: (props: HandlerProps) => ReactNode;
+  /** Returns what the summary of a route shows as its target. */
+  target: (config: Fields, t: TFunction, agents: Agent[] | undefined) => string;
+};
+
+/** The handler types in the order of the page. */
+const HANDLER_FORMS: Record<HandlerType, HandlerForm> = {
+  agent: {
+    initial: {},
+    Form: AgentFields,
+    target: (config, t, agents) =>
+      agents?.find((agent) => agent.agent_id === config.agent_id)?.name ?? t("routes.chooseAgent"),
+  },
+  webhook: {
+    initial: {
+      url: "",
+      method: "POST",
+      headers: {},
+      timeout: 30,
+      retry_count: 3,
+      retry_interval: 5,
+      response_actions: false,
+    },
+    Form: WebhookFields,
+    target: (config, t) => hostOf(String(config.url ?? "")) || t("handler.webhook"),
+  },
+  plugin: {
+    initial: { plugins: [] },
+    Form: PluginFields,
+    target: (config, t) => (config.plugins as string[] | undefined)?.join(", ") || t("routes.everyPlugin"),
+  },
+  drop: { initial: {}, Form: DropFields, target: (_, t) => t("handler.drop") },
+};
+
+export const HANDLER_TYPES = Object.keys(HANDLER_FORMS) as HandlerType[];
+
+/** Returns the route with another handler, whose configuration starts with its initial values. */
+export function handedTo(route: RouteDraft, handler_type: HandlerType): RouteDraft {
+  return { ...route, handler_type, handler_config: HANDLER_FORMS[handler_type].initial };
 }
+
+export function HandlerFields({ route, ...rest }: HandlerProps & { route: RouteDraft }) {
+  const { Form } = HANDLER_FORMS[route.handler_type];
+  return <Form {...rest} />;
+}
+
+export function useTarget(route: RouteDraft): string {
+  const { t } = useTranslation();
+  const agents = useQuery(agentQueries.agents).data;
+  return HANDLER_FORMS[route.handler_type].target(route.handler_config, t, agents);
+}
+
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);
 
 function AgentFields({ config, problems, disabled, onChange }: HandlerProps) {
   const { t } = useTranslation();
   const agents = useQuery(agentQueries.agents).data;
-  const chosen = String(config.agent_id ?? "");
-  const agent = agents?.find((each) => each.agent_id === chosen);
+  const agentId = String(config.agent_id ?? "");
+  const agent = agents?.find((each) => each.agent_id === agentId);
   const hint =
     agents?.length === 0 ? (
       <Link to="/agents/new" className="text-accent underline">
@@ -44,7 +89,7 @@ function AgentFields({ config, problems, disabled, onChange }: HandlerProps) {
         <Select
           {...control}
           required
-          value={chosen}
+          value={agentId}
           disabled={disabled}
           onChange={(event) => onChange({ agent_id: event.target.value })}
         >
@@ -54,7 +99,7 @@ function AgentFields({ config, problems, disabled, onChange }: HandlerProps) {
               {each.name}
             </option>
           ))}
-          {agents && chosen && !agent && <option value={chosen}>{t("form.gone")}</option>}
+          {agents && agentId && !agent && <option value={agentId}>{t("form.gone")}</option>}
         </Select>
       )}
     </Field>
@@ -77,9 +122,14 @@ function PluginFields({ config, problems, disabled, onChange }: HandlerProps) {
           options={options}
           value={(config.plugins as string[] | undefined) ?? []}
           disabled={disabled}
-          onChange={(chosen) => onChange({ plugins: chosen })}
+          onChange={(plugins) => onChange({ plugins })}
         />
       )}
     </Field>
   );
+}
+
+function DropFields() {
+  const { t } = useTranslation();
+  return <p className="text-sm text-quiet">{t("routes.dropped")}</p>;
 }

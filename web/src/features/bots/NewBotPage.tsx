@@ -41,6 +41,7 @@ export default function NewBotPage() {
               <span className="min-w-0">
                 <span className="block font-medium">{localized(each.label, i18n.language)}</span>
                 <span className="mt-1 block text-sm text-quiet">{localized(each.description, i18n.language)}</span>
+                {each.external && <span className="mt-1 block text-sm text-warn">{t("bots.external")}</span>}
               </span>
             </button>
           ))}
@@ -57,7 +58,7 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
   const items = adapter.config ?? [];
   const [name, setName] = useState(localized(adapter.label, i18n.language));
   const [config, setConfig] = useState<Fields>(() => prefilled(items, {}));
-  const [begun] = useState({ name, config });
+  const [initial] = useState({ name, config });
   const creating = useSave(
     () =>
       answer(
@@ -78,7 +79,8 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
           creating.mutate(undefined);
         }}
       >
-        <LeaveGuard dirty={JSON.stringify({ name, config }) !== JSON.stringify(begun)} />
+        {adapter.external && <p className="text-sm text-warn">{t("bots.externalText")}</p>}
+        <LeaveGuard dirty={JSON.stringify({ name, config }) !== JSON.stringify(initial)} />
         <Field label={t("common.name")} required error={fieldMessage(creating.error, "name")}>
           {(control) => <Input {...control} required value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>

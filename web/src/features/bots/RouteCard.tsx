@@ -1,5 +1,4 @@
 // One route: a summary, and its form when it is open.
-import { useQuery } from "@tanstack/react-query";
 import { ArrowRight, ChevronDown, GripVertical, Trash2 } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { type ComponentProps, useId } from "react";
@@ -12,14 +11,11 @@ import { Badge } from "../../components/Layout";
 import { Switch } from "../../components/Switch";
 import { classes } from "../../lib/classes";
 import { useEventLabel } from "../../lib/useEventLabel";
-import * as agentQueries from "../agents/queries";
 import { ConditionFields } from "./ConditionFields";
 import { summaries } from "./conditions";
 import { EventTypeSelect } from "./EventTypeSelect";
-import { HandlerFields } from "./HandlerFields";
-import { handedTo, problemOf, type RouteDraft } from "./route";
-
-const HANDLERS: HandlerType[] = ["agent", "webhook", "plugin", "drop"];
+import { HANDLER_TYPES, handedTo, HandlerFields, useTarget } from "./HandlerFields";
+import { problemOf, type RouteDraft } from "./route";
 
 type Props = {
   route: RouteDraft;
@@ -37,13 +33,13 @@ type Props = {
 
 export function RouteCard({ route, number, problems, open, held, disabled, handle, onOpen, onChange, ...rest }: Props) {
   const { t } = useTranslation();
-  const wrong = Object.keys(problems).length > 0;
+  const hasProblems = Object.keys(problems).length > 0;
   return (
     <Collapsible.Root asChild open={open} onOpenChange={onOpen}>
       <li
         className={classes(
           "rounded-card border bg-surface shadow-card",
-          wrong ? "border-bad" : held ? "border-accent" : "border-line",
+          hasProblems ? "border-bad" : held ? "border-accent" : "border-line",
           !route.enabled && !open && "opacity-70",
         )}
       >
@@ -85,12 +81,12 @@ export function RouteCard({ route, number, problems, open, held, disabled, handl
 
 function Line({ route, number }: { route: RouteDraft; number: number }) {
   const { t } = useTranslation();
-  const words = useEventLabel();
+  const eventLabel = useEventLabel();
   const target = useTarget(route);
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
       <span className="sr-only">{t("routes.edit", { number })}</span>
-      <span className="font-medium">{words(route.event_type)}</span>
+      <span className="font-medium">{eventLabel(route.event_type)}</span>
       {summaries(route.filters).map(({ key, values }) => (
         <Badge key={key}>{t(`condition.${key}`, values)}</Badge>
       ))}
@@ -104,24 +100,6 @@ function Line({ route, number }: { route: RouteDraft; number: number }) {
     </span>
   );
 }
-
-function useTarget(route: RouteDraft): string {
-  const { t } = useTranslation();
-  const agents = useQuery(agentQueries.agents).data;
-  const config = route.handler_config;
-  switch (route.handler_type) {
-    case "agent":
-      return agents?.find((agent) => agent.agent_id === config.agent_id)?.name ?? t("routes.chooseAgent");
-    case "webhook":
-      return hostOf(String(config.url ?? "")) || t("handler.webhook");
-    case "plugin":
-      return (config.plugins as string[] | undefined)?.join(", ") || t("routes.everyPlugin");
-    case "drop":
-      return t("handler.drop");
-  }
-}
-
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);
 
 function Details({
   route,
@@ -156,7 +134,7 @@ function Details({
               disabled={disabled}
               onChange={(event) => onChange(handedTo(route, event.target.value as HandlerType))}
             >
-              {HANDLERS.map((handler) => (
+              {HANDLER_TYPES.map((handler) => (
                 <option key={handler} value={handler}>
                   {t(`handler.${handler}`)}
                 </option>

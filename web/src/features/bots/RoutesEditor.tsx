@@ -20,7 +20,7 @@ import * as botQueries from "./queries";
 import { drafted, fresh, numbered, problemsAt, type RouteDraft } from "./route";
 import { RouteCard } from "./RouteCard";
 
-const sent = (routes: RouteDraft[]): Route[] =>
+const toRequest = (routes: RouteDraft[]): Route[] =>
   numbered(routes.map((route) => ({ ...route, filters: withoutEmpty(route.filters) })));
 
 export function RoutesEditor({ botId, adapter }: { botId: string; adapter: Adapter }) {
@@ -36,13 +36,13 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
   const agents = useQuery(agentQueries.agents).data;
   const [draft, setDraft] = useState<RouteDraft[] | null>(null);
   const [open, setOpen] = useState<string | null>(null);
-  const [said, setSaid] = useState("");
+  const [announcement, setAnnouncement] = useState("");
   const base = useBase(current, draft !== null);
   const routes = draft ?? drafted(base.value.items);
   const saving = useSaveWithConflict({
     base,
     query: botQueries.routes(botId),
-    bodyOf: ({ items }: Page<Route>) => ({ items: sent(drafted(items)) }),
+    bodyOf: ({ items }: Page<Route>) => ({ items: toRequest(drafted(items)) }),
     put: ({ items }, over) =>
       answer(
         api.PUT("/api/v1/bots/{bot_id}/routes", {
@@ -59,21 +59,22 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
     setDraft(null);
     saving.reset();
   };
-  const words = (items: unknown) =>
+  const summaryOf = (items: unknown) =>
     (items as Route[])
       .map((route) => `${route.description || route.event_type} → ${t(`handler.${route.handler_type}`)}`)
       .join("; ") || t("routes.empty");
   const sorting = useSorting<HTMLOListElement>(routes.length, (from, to) => {
-    setDraft((before) => moved(before ?? routes, from, to));
-    setSaid(t("routes.moved", { place: to + 1, of: routes.length }));
+    setDraft((previous) => moved(previous ?? routes, from, to));
+    setAnnouncement(t("routes.moved", { place: to + 1, of: routes.length }));
   });
   useEffect(() => {
-    const wrong = draft?.find((_, index) => Object.keys(problemsAt(saving.error, index)).length > 0);
-    if (wrong) setOpen(wrong.key);
+    const invalid = draft?.find((_, index) => Object.keys(problemsAt(saving.error, index)).length > 0);
+    if (invalid) setOpen(invalid.key);
     // only when the error changes: the user may close the route again while correcting it
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [saving.error]);
-  const put = (index: number, route: RouteDraft) => setDraft(routes.map((each, at) => (at === index ? route : each)));
+  const replace = (index: number, route: RouteDraft) =>
+    setDraft(routes.map((each, position) => (position === index ? route : each)));
   const add = () => {
     const route = fresh(agents?.find((agent) => agent.enabled)?.agent_id);
     setDraft([...routes, route]);
@@ -85,7 +86,7 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
         className="space-y-3"
         onSubmit={(event) => {
           event.preventDefault();
-          if (draft) saving.save({ items: sent(draft) });
+          if (draft) saving.save({ items: toRequest(draft) });
         }}
       >
         <LeaveGuard dirty={draft !== null} />
@@ -103,21 +104,21 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
               held={sorting.held === index}
               disabled={!edit}
               handle={sorting.handle(index)}
-              onOpen={(opened) => setOpen(opened ? route.key : null)}
-              onChange={(next) => put(index, next)}
-              onRemove={() => setDraft(routes.filter((_, at) => at !== index))}
+              onOpen={(isOpen) => setOpen(isOpen ? route.key : null)}
+              onChange={(next) => replace(index, next)}
+              onRemove={() => setDraft(routes.filter((_, position) => position !== index))}
             />
           ))}
         </ol>
         <p role="status" className="sr-only">
-          {said}
+          {announcement}
         </p>
         <ErrorMessage error={draft && saving.error} />
         <ConflictNote
           name={t("bots.routes")}
           conflict={saving.conflict}
           busy={saving.isPending}
-          words={words}
+          words={summaryOf}
           onTheirs={discard}
           onMine={saving.overwrite}
         />
@@ -139,7 +140,7 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
           </div>
         )}
       </form>
-      <DryRunCard botId={botId} routes={draft && sent(draft)} events={adapter.supported_events} />
+      <DryRunCard botId={botId} routes={draft && toRequest(draft)} events={adapter.supported_events} />
     </div>
   );
 }

@@ -23,12 +23,12 @@ const allowed = (value: unknown): string[] =>
 
 export function WebhookFields({ config, problems, disabled, onChange }: HandlerProps) {
   const { t } = useTranslation();
-  const put = (name: string, value: unknown) => onChange({ ...config, [name]: value });
-  const wrong = (name: string) => problemOf(problems, `handler_config.${name}`);
+  const update = (name: string, value: unknown) => onChange({ ...config, [name]: value });
+  const problemAt = (name: string) => problemOf(problems, `handler_config.${name}`);
   return (
     <div className="space-y-4">
       <div className="grid gap-4 sm:grid-cols-[minmax(0,1fr)_7rem]">
-        <Field label={t("routes.url")} required error={wrong("url")}>
+        <Field label={t("routes.url")} required error={problemAt("url")}>
           {(control) => (
             <Input
               {...control}
@@ -37,17 +37,17 @@ export function WebhookFields({ config, problems, disabled, onChange }: HandlerP
               placeholder="https://example.org/hook"
               value={String(config.url ?? "")}
               disabled={disabled}
-              onChange={(event) => put("url", event.target.value)}
+              onChange={(event) => update("url", event.target.value)}
             />
           )}
         </Field>
-        <Field label={t("routes.method")} error={wrong("method")}>
+        <Field label={t("routes.method")} error={problemAt("method")}>
           {(control) => (
             <Select
               {...control}
               value={String(config.method ?? "POST")}
               disabled={disabled}
-              onChange={(event) => put("method", event.target.value)}
+              onChange={(event) => update("method", event.target.value)}
             >
               {["POST", "PUT", "PATCH"].map((method) => (
                 <option key={method}>{method}</option>
@@ -56,7 +56,7 @@ export function WebhookFields({ config, problems, disabled, onChange }: HandlerP
           )}
         </Field>
       </div>
-      <Field label={t("routes.secret")} hint={t("routes.secretHint")} error={wrong("secret")}>
+      <Field label={t("routes.secret")} hint={t("routes.secretHint")} error={problemAt("secret")}>
         {(control) => (
           <Input
             {...control}
@@ -65,31 +65,31 @@ export function WebhookFields({ config, problems, disabled, onChange }: HandlerP
             placeholder={config.secret_set ? t("form.secretKept") : undefined}
             value={String(config.secret ?? "")}
             disabled={disabled}
-            onChange={(event) => put("secret", event.target.value || undefined)}
+            onChange={(event) => update("secret", event.target.value || undefined)}
           />
         )}
       </Field>
-      <Field label={t("routes.answers")} hint={t("routes.answersHint")} error={wrong("response_actions")}>
+      <Field label={t("routes.answers")} hint={t("routes.answersHint")} error={problemAt("response_actions")}>
         {(control) => (
           <CheckList
             control={control}
             options={ACTIONS.map((action) => ({ value: action, label: t(`answer.${action}`) }))}
             value={allowed(config.response_actions)}
             disabled={disabled}
-            onChange={(chosen) => put("response_actions", chosen)}
+            onChange={(selected) => update("response_actions", selected)}
           />
         )}
       </Field>
       <Collapsible title={t("routes.more")}>
         <div className="space-y-4">
-          <Field label={t("tools.headers")} error={wrong("headers")}>
+          <Field label={t("tools.headers")} error={problemAt("headers")}>
             {(control) => (
               <Pairs
                 control={control}
                 example="X-Token"
                 value={(config.headers ?? {}) as Record<string, string>}
                 disabled={disabled}
-                onChange={(headers) => put("headers", headers)}
+                onChange={(headers) => update("headers", headers)}
               />
             )}
           </Field>
@@ -99,9 +99,9 @@ export function WebhookFields({ config, problems, disabled, onChange }: HandlerP
               min={0.001}
               max={300}
               value={config.timeout}
-              error={wrong("timeout")}
+              error={problemAt("timeout")}
               disabled={disabled}
-              onChange={(value) => put("timeout", value)}
+              onChange={(value) => update("timeout", value)}
             />
             <NumberField
               label={t("routes.retries")}
@@ -109,18 +109,18 @@ export function WebhookFields({ config, problems, disabled, onChange }: HandlerP
               max={20}
               whole
               value={config.retry_count}
-              error={wrong("retry_count")}
+              error={problemAt("retry_count")}
               disabled={disabled}
-              onChange={(value) => put("retry_count", value)}
+              onChange={(value) => update("retry_count", value)}
             />
             <NumberField
               label={t("routes.pause")}
               min={0.001}
               max={3600}
               value={config.retry_interval}
-              error={wrong("retry_interval")}
+              error={problemAt("retry_interval")}
               disabled={disabled}
-              onChange={(value) => put("retry_interval", value)}
+              onChange={(value) => update("retry_interval", value)}
             />
           </div>
         </div>

@@ -100,7 +100,7 @@ function Roles({ control, value, disabled, onChange }: ConditionProps) {
 function Time({ control, value, disabled, onChange }: ConditionProps) {
   const { t } = useTranslation();
   const window = value as TimeWindow;
-  const put = (change: Partial<TimeWindow>) => onChange({ ...window, ...change });
+  const update = (change: Partial<TimeWindow>) => onChange({ ...window, ...change });
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center gap-2 text-sm">
@@ -111,7 +111,7 @@ function Time({ control, value, disabled, onChange }: ConditionProps) {
           aria-label={t("filter.from")}
           value={window.from}
           disabled={disabled}
-          onChange={(event) => put({ from: event.target.value })}
+          onChange={(event) => update({ from: event.target.value })}
         />
         –
         <Input
@@ -120,7 +120,7 @@ function Time({ control, value, disabled, onChange }: ConditionProps) {
           aria-label={t("filter.to")}
           value={window.to}
           disabled={disabled}
-          onChange={(event) => put({ to: event.target.value })}
+          onChange={(event) => update({ to: event.target.value })}
         />
         <Input
           aria-label={t("filter.timezone")}
@@ -128,7 +128,7 @@ function Time({ control, value, disabled, onChange }: ConditionProps) {
           placeholder="Europe/Berlin"
           value={window.timezone}
           disabled={disabled}
-          onChange={(event) => put({ timezone: event.target.value })}
+          onChange={(event) => update({ timezone: event.target.value })}
         />
       </div>
       <ToggleGroup
@@ -137,7 +137,7 @@ function Time({ control, value, disabled, onChange }: ConditionProps) {
         options={DAYS.map((day) => ({ value: day, label: t(`day.${day}`) }))}
         value={listed(window.days)}
         disabled={disabled}
-        onChange={(days) => put({ days })}
+        onChange={(days) => update({ days })}
       />
       <p className="text-sm text-quiet">{t("filter.daysHint")}</p>
     </div>
@@ -147,10 +147,10 @@ function Time({ control, value, disabled, onChange }: ConditionProps) {
 function Data({ control, value, disabled, onChange }: ConditionProps) {
   const { t } = useTranslation();
   const rows = Object.entries((value ?? {}) as Fields);
-  const put = (next: [string, unknown][]) => onChange(Object.fromEntries(next));
+  const update = (next: [string, unknown][]) => onChange(Object.fromEntries(next));
   return (
     <div id={control.id} role="group" className="space-y-2">
-      {rows.map(([path, wanted], index) => (
+      {rows.map(([path, expected], index) => (
         <div key={index} className="flex items-center gap-2">
           <Input
             aria-label={t("filter.path")}
@@ -158,29 +158,31 @@ function Data({ control, value, disabled, onChange }: ConditionProps) {
             placeholder="sender.nickname"
             value={path}
             disabled={disabled}
-            onChange={(event) => put(rows.map((row, at) => (at === index ? [event.target.value, row[1]] : row)))}
+            onChange={(event) =>
+              update(rows.map((row, position) => (position === index ? [event.target.value, row[1]] : row)))
+            }
           />
           <span className="text-quiet">=</span>
           <Input
             aria-label={t("filter.value")}
             className="text-sm"
-            value={textOf(wanted)}
+            value={textOf(expected)}
             disabled={disabled}
             onChange={(event) =>
-              put(rows.map((row, at) => (at === index ? [row[0], valueOf(event.target.value)] : row)))
+              update(rows.map((row, position) => (position === index ? [row[0], valueOf(event.target.value)] : row)))
             }
           />
           <IconButton
             label={t("common.remove")}
             disabled={disabled}
-            onClick={() => put(rows.filter((_, at) => at !== index))}
+            onClick={() => update(rows.filter((_, position) => position !== index))}
           >
             <X className="size-4" />
           </IconButton>
         </div>
       ))}
       {!disabled && !rows.some(([path]) => path === "") && (
-        <Button small onClick={() => put([...rows, ["", ""]])}>
+        <Button small onClick={() => update([...rows, ["", ""]])}>
           <Plus aria-hidden className="size-4" /> {t("filter.addField")}
         </Button>
       )}

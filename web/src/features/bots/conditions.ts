@@ -53,22 +53,22 @@ export function withoutEmpty(filters: Fields): Fields {
     value === undefined ||
     Number.isNaN(value) ||
     (typeof value === "object" && Object.keys(value).length === 0);
-  const said = { ...filters, ...(filters.data ? { data: named(filters.data as Fields) } : {}) };
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => !empty(value)));
+  const described = { ...filters, ...(filters.data ? { data: withLabels(filters.data as Fields) } : {}) };
+  return Object.fromEntries(Object.entries(described).filter(([, value]) => !empty(value)));
 }
 
-const named = (fields: Fields): Fields =>
+const withLabels = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([path]) => path.trim() !== ""));
 
 type Said = { key: string; values: Record<string, string> };
 
 export function summaries(filters: Fields): Said[] {
   return CONDITIONS.filter((name) => withoutEmpty(filters)[name] !== undefined).map((name) =>
-    said(name, filters[name]),
+    describe(name, filters[name]),
   );
 }
 
-function said(name: Condition, value: unknown): Said {
+function describe(name: Condition, value: unknown): Said {
   switch (name) {
     case "chat_type":
       return { key: String(value), values: {} };

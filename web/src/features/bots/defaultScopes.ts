@@ -28,8 +28,8 @@ export const bodyOf = (place: Place): Partial<Place> & { scope: Scope } => ({
 });
 
 /** Returns the default agents that apply to a bot: in its chats, on its platform, and in the workspace. */
-export const relevantTo = (all: DefaultAgent[], botId: string, platform: string) =>
-  all.filter(
+export const relevantTo = (defaults: DefaultAgent[], botId: string, platform: string) =>
+  defaults.filter(
     (each) => each.scope === "workspace" || (each.bot_id ? each.bot_id === botId : each.platform === platform),
   );
 
@@ -46,8 +46,8 @@ export function placeOf({ bot_id, chat, thread_id, source }: Conversation): Plac
   };
 }
 
-export const findDefault = (all: DefaultAgent[], place: Place) =>
-  all.find(
+export const findDefault = (defaults: DefaultAgent[], place: Place) =>
+  defaults.find(
     (each) =>
       each.scope === place.scope &&
       each.bot_id === place.bot_id &&

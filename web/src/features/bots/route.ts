@@ -1,6 +1,6 @@
 // Routes while they are edited, in the order of the page, each with a key until it is saved.
 import { Problem } from "../../api/problem";
-import type { Fields, HandlerType, Route } from "../../api/types";
+import type { Fields, Route } from "../../api/types";
 
 export type RouteDraft = Route & { key: string };
 
@@ -12,12 +12,12 @@ export type HandlerProps = {
   onChange: (config: Fields) => void;
 };
 
-let made = 0;
+let createdCount = 0;
 
 export function fresh(agentId: string | undefined): RouteDraft {
-  made += 1;
+  createdCount += 1;
   return {
-    key: `new-${made}`,
+    key: `new-${createdCount}`,
     route_id: "",
     event_type: "message.received",
     handler_type: "agent",
@@ -39,7 +39,9 @@ function specificity(pattern: string): number {
 export function drafted(routes: Route[]): RouteDraft[] {
   return routes
     .map((route) => ({ ...route, key: route.route_id }))
-    .sort((one, other) => other.priority - one.priority || specificity(other.event_type) - specificity(one.event_type));
+    .sort(
+      (left, right) => right.priority - left.priority || specificity(right.event_type) - specificity(left.event_type),
+    );
 }
 
 /** Returns routes as the Host takes them. Priorities follow the order on the page; higher ones are tried first. */
@@ -47,33 +49,14 @@ export function numbered(routes: RouteDraft[]): Route[] {
   return routes.map(({ key: _, ...route }, index) => ({ ...route, priority: (routes.length - index) * 10 }));
 }
 
-const BEGINNINGS: Record<HandlerType, Fields> = {
-  agent: {},
-  webhook: {
-    url: "",
-    method: "POST",
-    headers: {},
-    timeout: 30,
-    retry_count: 3,
-    retry_interval: 5,
-    response_actions: false,
-  },
-  plugin: { plugins: [] },
-  drop: {},
-};
-
-export function handedTo(route: RouteDraft, handler_type: HandlerType): RouteDraft {
-  return { ...route, handler_type, handler_config: BEGINNINGS[handler_type] };
-}
-
 /** Returns the messages about the fields of the route at this index. */
 export function problemsAt(error: unknown, index: number): Record<string, string> {
   if (!(error instanceof Problem)) return {};
-  const place = `${index}.`;
+  const prefix = `${index}.`;
   return Object.fromEntries(
     error.fields
-      .filter((each) => each.field.startsWith(place))
-      .map((each) => [each.field.slice(place.length), each.message]),
+      .filter((each) => each.field.startsWith(prefix))
+      .map((each) => [each.field.slice(prefix.length), each.message]),
   );
 }
 

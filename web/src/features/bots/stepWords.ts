@@ -10,20 +10,23 @@ export function stepWords(
 ): string {
   if (!exists(`dryRunReason.${code}`)) return text;
   const words = { t, exists };
-  const known = (key: string, otherwise: string) => (exists(key) ? t(key) : otherwise);
+  const translateOr = (key: string, otherwise: string) => (exists(key) ? t(key) : otherwise);
   const filters = String(values.filters ?? "")
     .split(", ")
-    .map((each) => known(`filter.${each}`, each))
+    .map((each) => translateOr(`filter.${each}`, each))
     .join(", ");
-  const said = t(`dryRunReason.${code}`, {
+  const sentence = t(`dryRunReason.${code}`, {
     ...values,
     ...(values.filters !== undefined && { filters }),
     ...(values.event_type !== undefined && { event_type: eventLabel(String(values.event_type), words) }),
     ...(code === "chat_type" && {
-      found: known(`filter.${String(values.found)}`, String(values.found)),
-      wanted: known(`filter.${String(values.wanted)}`, String(values.wanted)),
+      found: translateOr(`filter.${String(values.found)}`, String(values.found)),
+      wanted: translateOr(`filter.${String(values.wanted)}`, String(values.wanted)),
     }),
-    ...(code === "roles" && { role: known(`memberRole.${String(values.role)}`, String(values.role)) }),
+    ...(code === "roles" && { role: translateOr(`memberRole.${String(values.role)}`, String(values.role)) }),
   });
-  return t(`dryRunStep.${kind}`, { name: kind === "default" ? t(`place.${name}`) : eventLabel(name, words), said });
+  return t(`dryRunStep.${kind}`, {
+    name: kind === "default" ? t(`place.${name}`) : eventLabel(name, words),
+    said: sentence,
+  });
 }

@@ -31,31 +31,31 @@ export function Conversation({
   narrow?: boolean;
 }) {
   const { t } = useTranslation();
-  const held = useUploads();
-  const [over, setOver] = useState(false);
+  const uploads = useUploads();
+  const [dragging, setDragging] = useState(false);
   const { state } = chat;
-  const shown = useMemo(
+  const visible = useMemo(
     () => lines(state.items, state.pending, state.thoughts),
     [state.items, state.pending, state.thoughts],
   );
-  const end = useStickToBottom(state);
+  const bottom = useStickToBottom(state);
   const asks = useAsks(state);
   return (
     <div
       className="relative flex h-full min-h-0 flex-col"
       onDragOver={(event) => {
         event.preventDefault();
-        setOver(true);
+        setDragging(true);
       }}
-      onDragLeave={() => setOver(false)}
+      onDragLeave={() => setDragging(false)}
       onDrop={(event) => {
         event.preventDefault();
-        setOver(false);
-        held.add(event.dataTransfer.files);
+        setDragging(false);
+        uploads.add(event.dataTransfer.files);
       }}
     >
       <div
-        ref={end.box}
+        ref={bottom.box}
         className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
         tabIndex={0}
         aria-label={t("chat.messages")}
@@ -69,8 +69,8 @@ export function Conversation({
               </Button>
             </div>
           )}
-          {shown.length === 0 && !state.running && <p className="py-12 text-center text-quiet">{t("chat.empty")}</p>}
-          <MessageList lines={shown} runs={useFinishedRuns(state.conversationId)} tools={state.tools} />
+          {visible.length === 0 && !state.running && <p className="py-12 text-center text-quiet">{t("chat.empty")}</p>}
+          <MessageList lines={visible} runs={useFinishedRuns(state.conversationId)} tools={state.tools} />
           {state.running && <ToolCalls calls={state.tools[state.running]} />}
           {asks.map(({ ask, approval }) => (
             <ApprovalPrompt
@@ -89,21 +89,21 @@ export function Conversation({
           ))}
         </div>
       </div>
-      {end.away && (
+      {bottom.away && (
         <div className="pointer-events-none relative">
           <Button
             small
             aria-label={t("chat.toEnd")}
             title={t("chat.toEnd")}
-            onClick={end.go}
+            onClick={bottom.go}
             className="pointer-events-auto absolute bottom-2 left-1/2 -translate-x-1/2 rounded-full px-2! shadow-card"
           >
             <ArrowDown className="size-4" />
           </Button>
         </div>
       )}
-      <Composer name={`${agentId}.${session ?? ""}`} chat={chat} held={held} narrow={narrow} />
-      {over && (
+      <Composer name={`${agentId}.${session ?? ""}`} chat={chat} held={uploads} narrow={narrow} />
+      {dragging && (
         <div className="pointer-events-none absolute inset-3 grid place-items-center rounded-card border-2 border-dashed border-accent bg-accent-wash/90 font-medium text-accent">
           {t("chat.drop")}
         </div>
@@ -125,16 +125,16 @@ function useFinishedRuns(conversationId: string | null): Map<string, Run> {
 
 /** Returns the approvals that came over the socket, and those that were pending before. */
 function useAsks(state: ChatState): { ask: Ask; approval?: Approval }[] {
-  const waiting = (useQuery(approvalQueries.approvals).data ?? []).filter(
+  const pending = (useQuery(approvalQueries.approvals).data ?? []).filter(
     (each) => each.conversation_id === state.conversationId,
   );
   const received = state.asks.map((ask) => ({
     ask,
-    approval: waiting.find((each) => each.approval_id === ask.approval_id),
+    approval: pending.find((each) => each.approval_id === ask.approval_id),
   }));
-  const known = new Set(state.asks.map((ask) => ask.approval_id));
+  const shownIds = new Set(state.asks.map((ask) => ask.approval_id));
   return [
-    ...waiting.filter((each) => !known.has(each.approval_id)).map((approval) => ({ ask: approval, approval })),
+    ...pending.filter((each) => !shownIds.has(each.approval_id)).map((approval) => ({ ask: approval, approval })),
     ...received,
   ];
 }
@@ -142,10 +142,10 @@ function useAsks(state: ChatState): { ask: Ask; approval?: Approval }[] {
 /** The current draft. It is parsed again with every fragment, at a lower priority than typing and scrolling. */
 function DraftMessage({ text }: { text: string }) {
   const { t } = useTranslation();
-  const later = useDeferredValue(text);
+  const deferred = useDeferredValue(text);
   return (
     <article aria-label={t("chat.agent")} aria-busy className="is-writing">
-      <Markdown text={later} />
+      <Markdown text={deferred} />
     </article>
   );
 }

@@ -24,11 +24,11 @@ export function MessageList({
 }) {
   return lines.map((line, index) => {
     const last = line.role !== "you" && lines[index + 1]?.runId !== line.runId;
-    const first = line.role === "agent" && lines[index - 1]?.runId !== line.runId;
+    const isFirst = line.role === "agent" && lines[index - 1]?.runId !== line.runId;
     const run = last && line.runId ? runs.get(line.runId) : undefined;
     return (
       <div key={line.key} className="space-y-2">
-        {first && !run && line.runId && <ToolCalls calls={tools[line.runId]} />}
+        {isFirst && !run && line.runId && <ToolCalls calls={tools[line.runId]} />}
         <Message line={line} />
         {run && <RunDetails run={run} />}
       </div>
@@ -65,7 +65,7 @@ export const Message = memo(
       </article>
     );
   },
-  (before, after) => JSON.stringify(before.line) === JSON.stringify(after.line),
+  (previous, next) => JSON.stringify(previous.line) === JSON.stringify(next.line),
 );
 
 export function Reasoning({ text, busy }: { text: string; busy?: boolean }) {

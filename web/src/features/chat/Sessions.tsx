@@ -100,16 +100,16 @@ function Deletion({
   const { t } = useTranslation();
   const navigate = useNavigate();
   const deleting = useSave(
-    (gone: ChatSession) =>
+    (chat: ChatSession) =>
       answer(
         api.DELETE("/api/v1/conversations/{conversation_id}", {
-          params: { path: { conversation_id: gone.conversation_id } },
+          params: { path: { conversation_id: chat.conversation_id } },
         }),
       ),
     ["chatSessions"],
-    (_, gone) => {
+    (_, deleted) => {
       onClose();
-      if (gone.session === session)
+      if (deleted.session === session)
         void navigate({ to: "/chat/$agentId", params: { agentId }, search: { session: newSession() }, replace: true });
     },
   );

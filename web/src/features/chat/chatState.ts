@@ -68,12 +68,12 @@ export const EMPTY_CHAT: ChatState = {
 
 export function applyHistory(state: ChatState, items: ChatState["items"]): ChatState {
   const events = new Set(items.map((item) => item.event_id));
-  const said = new Set(items.map((item) => `${item.run_id} ${item.content}`));
-  const known = (each: Pending) =>
+  const stored = new Set(items.map((item) => `${item.run_id} ${item.content}`));
+  const isStored = (each: Pending) =>
     each.kind === "userMessage"
       ? !!each.eventId && events.has(each.eventId)
-      : said.has(`${each.run_id} ${each.content}`);
-  return { ...state, items, pending: state.pending.filter((each) => !known(each)) };
+      : stored.has(`${each.run_id} ${each.content}`);
+  return { ...state, items, pending: state.pending.filter((each) => !isStored(each)) };
 }
 
 /** Adds a message of the user; decisions and errors before it are taken as read and removed. */
@@ -138,10 +138,10 @@ function applyConnected(state: ChatState, frame: ChatFrameOf<"connected">): Chat
 /** Adds a message that was sent in this session, here or in another tab. */
 function applySaid(state: ChatState, frame: ChatFrameOf<"said">): ChatState {
   const eventId = frame.event_id;
-  const known =
+  const isKnown =
     state.pending.some((each) => each.kind === "userMessage" && (each.id === frame.id || each.eventId === eventId)) ||
     state.items.some((item) => item.event_id === eventId);
-  if (known)
+  if (isKnown)
     return {
       ...state,
       pending: state.pending.map((each) =>
@@ -158,30 +158,36 @@ function applySaid(state: ChatState, frame: ChatFrameOf<"said">): ChatState {
 }
 
 function applyAnswer(state: ChatState, answer: Answer): ChatState {
-  const known = state.items.some((item) => item.run_id === answer.run_id && item.content === answer.content);
+  const isKnown = state.items.some((item) => item.run_id === answer.run_id && item.content === answer.content);
   const thoughts = answer.thinking
     ? { ...state.thoughts, [thoughtKey(answer.run_id, answer.content)]: answer.thinking }
     : state.thoughts;
-  return { ...state, draft: "", reasoning: "", thoughts, pending: known ? state.pending : [...state.pending, answer] };
+  return {
+    ...state,
+    draft: "",
+    reasoning: "",
+    thoughts,
+    pending: isKnown ? state.pending : [...state.pending, answer],
+  };
 }
 
 /** Adds a failure once, in its place among the messages, whether the transcript has it already or not. */
 function applyFailure(state: ChatState, failure: Failure): ChatState {
-  const known =
+  const isKnown =
     failure.run_id !== null &&
     state.items.some((item) => item.run_id === failure.run_id && item.content === failure.content);
-  const cut: Partial<ChatState> =
+  const interrupted: Partial<ChatState> =
     failure.run_id !== null && failure.run_id === state.running ? { draft: "", reasoning: "" } : {};
-  return { ...state, ...cut, pending: known ? state.pending : [...state.pending, failure] };
+  return { ...state, ...interrupted, pending: isKnown ? state.pending : [...state.pending, failure] };
 }
 
 function applyRun(state: ChatState, frame: ChatFrameOf<"run">): ChatState {
   if (frame.status === "running") return { ...state, running: frame.run_id, draft: "", reasoning: "" };
-  const ended: ChatState =
+  const finished: ChatState =
     state.running === frame.run_id ? { ...state, running: null, draft: "", reasoning: "" } : state;
   return frame.status === "cancelled"
-    ? applyNotice(ended, { seq: frame.seq, key: "chat.stopped", tone: "calm" })
-    : ended;
+    ? applyNotice(finished, { seq: frame.seq, key: "chat.stopped", tone: "calm" })
+    : finished;
 }
 
 function applyNotice(state: ChatState, notice: Notice): ChatState {
@@ -192,8 +198,8 @@ function applyTool(tools: ChatState["tools"], frame: ChatFrameOf<"tool">): ChatS
   const run = frame.run_id;
   const call = { id: frame.tool_call_id, name: frame.tool_name, status: frame.status };
   const calls = tools[run] ?? [];
-  const known = calls.some((each) => each.id === call.id);
-  return { ...tools, [run]: known ? calls.map((each) => (each.id === call.id ? call : each)) : [...calls, call] };
+  const isKnown = calls.some((each) => each.id === call.id);
+  return { ...tools, [run]: isKnown ? calls.map((each) => (each.id === call.id ? call : each)) : [...calls, call] };
 }
 
 function answerOf({ run_id, message, seq }: ChatFrameOf<"message">): Answer {

@@ -1,9 +1,11 @@
 // The session of a chat in its address.
 export type ChatSearch = { session?: string };
 
-export function chatSearch(given: Record<string, unknown>): ChatSearch {
+export function chatSearch(search: Record<string, unknown>): ChatSearch {
   const name =
-    typeof given.session === "string" || typeof given.session === "number" ? String(given.session).slice(0, 200) : "";
+    typeof search.session === "string" || typeof search.session === "number"
+      ? String(search.session).slice(0, 200)
+      : "";
   return name ? { session: name } : {};
 }
 

@@ -42,11 +42,11 @@ export function useChat(agentId: string, session: string = SESSION) {
   /** The number of pages that were read, so that a new read keeps what the user scrolled up to. */
   const depth = useRef(1);
   const read = useCallback(async () => {
-    const mine = ++requestNumber.current;
-    const found = await history(agentId, session, depth.current).catch(() => null);
-    if (!found || mine !== requestNumber.current) return;
-    change({ kind: "history", items: found.items });
-    setWhole(found.isWhole);
+    const ownNumber = ++requestNumber.current;
+    const loaded = await history(agentId, session, depth.current).catch(() => null);
+    if (!loaded || ownNumber !== requestNumber.current) return;
+    change({ kind: "history", items: loaded.items });
+    setWhole(loaded.isWhole);
   }, [agentId, session]);
   const loadOlder = () => {
     depth.current += 1;

@@ -9,35 +9,35 @@ export function useStickToBottom(state: ChatState) {
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const height = useRef(0);
-  const first = useRef<string | undefined>(undefined);
-  const [away, setAway] = useState(false);
+  const firstId = useRef<string | undefined>(undefined);
+  const [scrolledAway, setScrolledAway] = useState(false);
   useEffect(() => {
     const element = box.current;
-    const look = () => {
+    const checkPosition = () => {
       if (!element) return;
       atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
-      setAway(!atEnd.current);
+      setScrolledAway(!atEnd.current);
     };
     // images, collapsed parts and usage are rendered after the text
-    const grown = new ResizeObserver(() => {
+    const observer = new ResizeObserver(() => {
       if (element && atEnd.current) element.scrollTop = element.scrollHeight;
     });
-    element?.addEventListener("scroll", look, { passive: true });
-    if (element?.firstElementChild) grown.observe(element.firstElementChild);
+    element?.addEventListener("scroll", checkPosition, { passive: true });
+    if (element?.firstElementChild) observer.observe(element.firstElementChild);
     return () => {
-      element?.removeEventListener("scroll", look);
-      grown.disconnect();
+      element?.removeEventListener("scroll", checkPosition);
+      observer.disconnect();
     };
   }, []);
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const earlier = first.current !== undefined && state.items[0]?.transcript_id !== first.current;
+    const hasEarlierItems = firstId.current !== undefined && state.items[0]?.transcript_id !== firstId.current;
     if (atEnd.current) element.scrollTop = element.scrollHeight;
-    else if (earlier) element.scrollTop += element.scrollHeight - height.current; // older lines were added above
+    else if (hasEarlierItems) element.scrollTop += element.scrollHeight - height.current; // older lines were added above
     height.current = element.scrollHeight;
-    first.current = state.items[0]?.transcript_id;
+    firstId.current = state.items[0]?.transcript_id;
   }, [state]);
   const go = () => box.current?.scrollTo({ top: box.current.scrollHeight, behavior: "smooth" });
-  return { box, away, go };
+  return { box, away: scrolledAway, go };
 }

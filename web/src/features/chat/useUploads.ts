@@ -9,8 +9,8 @@ export type Upload = { id: string; file: File; preview: string | null; sent: Fil
 
 export function useUploads() {
   const [uploads, setUploads] = useState<Upload[]>([]);
-  const put = (id: string, change: Partial<Upload>) =>
-    setUploads((before) => before.map((each) => (each.id === id ? { ...each, ...change } : each)));
+  const update = (id: string, change: Partial<Upload>) =>
+    setUploads((previous) => previous.map((each) => (each.id === id ? { ...each, ...change } : each)));
   const sending = useMutation({
     mutationFn: ({ file }: { id: string; file: File }) => {
       const form = new FormData();
@@ -18,34 +18,34 @@ export function useUploads() {
       return upload("/api/v1/files", form);
     },
     onSuccess: ({ artifact_id, name, mime_type }, { id, file }) =>
-      put(id, { sent: { artifact_id, name: name ?? file.name, mime_type } }),
-    onError: (error, { id }) => put(id, { error }),
+      update(id, { sent: { artifact_id, name: name ?? file.name, mime_type } }),
+    onError: (error, { id }) => update(id, { error }),
   });
   const add = (files: Iterable<File>) => {
-    const fresh = [...files].map((file) => ({
+    const added = [...files].map((file) => ({
       id: crypto.randomUUID(),
       file,
       preview: previewOf(file),
       sent: null,
       error: null,
     }));
-    setUploads((before) => [...before, ...fresh]);
-    for (const each of fresh) sending.mutate(each);
+    setUploads((previous) => [...previous, ...added]);
+    for (const each of added) sending.mutate(each);
   };
-  const again = (each: Upload) => {
-    put(each.id, { error: null });
+  const retry = (each: Upload) => {
+    update(each.id, { error: null });
     sending.mutate(each);
   };
   const remove = (each: Upload) => {
     if (each.preview) URL.revokeObjectURL(each.preview);
-    setUploads((before) => before.filter((other) => other.id !== each.id));
+    setUploads((previous) => previous.filter((other) => other.id !== each.id));
   };
   const take = (): FileRef[] => {
     const sent = uploads.map((each) => each.sent).filter((each) => each !== null);
     uploads.forEach(remove);
     return sent;
   };
-  return { uploads, add, again, remove, take, isReady: uploads.every((each) => each.sent !== null) };
+  return { uploads, add, again: retry, remove, take, isReady: uploads.every((each) => each.sent !== null) };
 }
 
 function previewOf(file: File): string | null {

@@ -9,7 +9,7 @@ const LINES = [1, 0.5, 0];
 
 export function Chart({ label, points, told }: { label: string; points: Point[]; told: (value: number) => string }) {
   const { i18n } = useTranslation();
-  const [over, setOver] = useState<number | null>(null);
+  const [hovered, setHovered] = useState<number | null>(null);
   const time = new Intl.DateTimeFormat(i18n.language, {
     month: "short",
     day: "numeric",
@@ -36,21 +36,21 @@ export function Chart({ label, points, told }: { label: string; points: Point[];
             </span>
           </div>
         ))}
-        <div aria-hidden className="absolute inset-0 flex items-end" onPointerLeave={() => setOver(null)}>
+        <div aria-hidden className="absolute inset-0 flex items-end" onPointerLeave={() => setHovered(null)}>
           {points.map((point, index) => (
             <div
               key={point.at}
               className="group flex h-full flex-1 items-end px-px sm:px-0.5"
-              onPointerEnter={() => setOver(index)}
+              onPointerEnter={() => setHovered(index)}
             >
-              <Column point={point} top={top} faint={over !== null && over !== index} />
+              <Column point={point} top={top} faint={hovered !== null && hovered !== index} />
             </div>
           ))}
         </div>
-        {over !== null && points[over] && (
+        {hovered !== null && points[hovered] && (
           <Tip
-            text={`${time.format(points[over].at)} · ${told(points[over].value)}`}
-            place={(over + 0.5) / points.length}
+            text={`${time.format(points[hovered].at)} · ${told(points[hovered].value)}`}
+            place={(hovered + 0.5) / points.length}
           />
         )}
       </div>
@@ -95,12 +95,12 @@ function Column({ point, top, faint }: { point: Point; top: number; faint: boole
 }
 
 function Tip({ text, place }: { text: string; place: number }) {
-  const side = place > 0.75 ? "-translate-x-full" : place > 0.25 ? "-translate-x-1/2" : "";
+  const alignment = place > 0.75 ? "-translate-x-full" : place > 0.25 ? "-translate-x-1/2" : "";
   return (
     <div
       className={classes(
         "pointer-events-none absolute -top-3 z-1 rounded-control bg-ink px-2.5 py-1 text-xs whitespace-nowrap text-ground tabular-nums",
-        side,
+        alignment,
       )}
       style={{ left: `${place * 100}%` }}
     >

@@ -50,20 +50,20 @@ export function Health() {
     <Card title={t("home.health")}>
       <div className="space-y-4">
         {parts
-          .filter(([, things]) => things.length > 0)
-          .map(([name, things]) => (
+          .filter(([, entries]) => entries.length > 0)
+          .map(([name, entries]) => (
             <section key={name}>
               <h3 className="mb-1 text-xs font-medium text-quiet">{name}</h3>
               <ul>
-                {things.map((thing) => (
-                  <li key={thing.key}>
+                {entries.map((entry) => (
+                  <li key={entry.key}>
                     <Link
-                      to={thing.to}
-                      params={thing.params}
+                      to={entry.to}
+                      params={entry.params}
                       className="-mx-2 flex items-center justify-between gap-3 rounded-control px-2 py-1.5 text-sm hover:bg-raised"
                     >
-                      <span className="min-w-0 truncate">{thing.name}</span>
-                      {thing.state && <State state={thing.state} />}
+                      <span className="min-w-0 truncate">{entry.name}</span>
+                      {entry.state && <State state={entry.state} />}
                     </Link>
                   </li>
                 ))}

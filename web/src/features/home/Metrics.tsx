@@ -11,10 +11,10 @@ import { type Metric, METRICS, series } from "./metricsModel";
 
 export function Metrics({ stats, hours }: { stats: Stats; hours: number }) {
   const { t } = useTranslation();
-  const told = useFormat();
+  const format = useFormat();
   const [name, setName] = useState<Metric["name"]>("messages");
-  const chosen = METRICS.find((each) => each.name === name) ?? METRICS[0]!;
-  const label = t(`home.${chosen.name}`);
+  const selected = METRICS.find((each) => each.name === name) ?? METRICS[0]!;
+  const label = t(`home.${selected.name}`);
   return (
     <Card className="p-0!">
       <div
@@ -44,7 +44,7 @@ export function Metrics({ stats, hours }: { stats: Stats; hours: number }) {
                   each.name === "failed" && value > 0 && "text-bad",
                 )}
               >
-                {each.name === "latency" && value === 0 ? "–" : told(each.name, value)}
+                {each.name === "latency" && value === 0 ? "–" : format(each.name, value)}
               </span>
             </button>
           );
@@ -53,8 +53,8 @@ export function Metrics({ stats, hours }: { stats: Stats; hours: number }) {
       <div className="p-5 pt-8">
         <Chart
           label={label}
-          points={series(stats.items, hours, Date.now(), chosen.of, chosen.bad)}
-          told={(value) => told(chosen.name, value)}
+          points={series(stats.items, hours, Date.now(), selected.of, selected.bad)}
+          told={(value) => format(selected.name, value)}
         />
       </div>
     </Card>

@@ -52,9 +52,9 @@ export function series(
 }
 
 /** Returns the next round number above, whose half is round too; numbers below ten are whole. */
-export function roundUp(most: number): number {
-  if (most <= 0) return 2;
-  const power = 10 ** Math.floor(Math.log10(most));
+export function roundUp(maximum: number): number {
+  if (maximum <= 0) return 2;
+  const power = 10 ** Math.floor(Math.log10(maximum));
   const steps = power === 1 ? [2, 4, 6, 8, 10] : [1, 1.2, 1.6, 2, 3, 4, 6, 8, 10];
-  return (steps.find((step) => step * power >= most * 0.9999) ?? 10) * power;
+  return (steps.find((step) => step * power >= maximum * 0.9999) ?? 10) * power;
 }

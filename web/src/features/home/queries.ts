@@ -4,10 +4,8 @@ import { queryOptions } from "@tanstack/react-query";
 import { answer, api } from "../../api/client";
 import type { Counters, Fields, Stats } from "../../api/types";
 
-const countersOf = (figures: Fields): Counters =>
-  Object.fromEntries(
-    Object.entries(figures).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
-  );
+const countersOf = (fields: Fields): Counters =>
+  Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, number] => typeof entry[1] === "number"));
 
 export const stats = (hours: number) =>
   queryOptions({

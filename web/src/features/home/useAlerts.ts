@@ -20,7 +20,7 @@ const HEALTHY = new Set(["connected", "connecting", "ready", "building", "starti
 export function useAlerts(): Alert[] {
   const { t, i18n } = useTranslation();
   const sentence = useErrorText();
-  const word = (state: string) => (i18n.exists(`state.${state}`) ? t(`state.${state}`) : state);
+  const stateLabel = (state: string) => (i18n.exists(`state.${state}`) ? t(`state.${state}`) : state);
   const approvals = useQuery(approvalQueries.approvals).data ?? [];
   const bots = useQuery(botQueries.bots).data ?? [];
   const plugins = useQuery(pluginQueries.plugins).data ?? [];
@@ -29,10 +29,12 @@ export function useAlerts(): Alert[] {
   const servers = useQuery(toolQueries.mcpServers).data ?? [];
   const totals = useQuery(homeQueries.stats(24)).data?.totals ?? {};
   const failed = METRICS.find((measure) => measure.name === "failed")?.of(totals) ?? 0;
-  const waiting = approvals.length;
+  const pendingCount = approvals.length;
   const unsandboxed = plugins.find((plugin) => plugin.sandbox_missing);
   return [
-    ...(waiting ? [{ key: "approvals", text: t("concern.approvals", { count: waiting }), to: "/approvals" }] : []),
+    ...(pendingCount
+      ? [{ key: "approvals", text: t("concern.approvals", { count: pendingCount }), to: "/approvals" }]
+      : []),
     ...bots
       .filter((bot) => bot.enabled && (bot.status.last_error || !HEALTHY.has(bot.status.state)))
       .map((bot) => ({
@@ -41,7 +43,7 @@ export function useAlerts(): Alert[] {
           name: bot.name,
           reason: bot.status.last_error
             ? sentence(bot.status.last_error, adapters.find((each) => each.name === bot.adapter)?.config)
-            : word(bot.status.state),
+            : stateLabel(bot.status.state),
         }),
         to: "/bots/$botId",
         params: { botId: bot.bot_id },
@@ -52,7 +54,7 @@ export function useAlerts(): Alert[] {
         key: plugin.id,
         text: t("concern.plugin", {
           name: localized(plugin.label, i18n.language) || plugin.id,
-          reason: plugin.reason ? sentence(plugin.reason) : word(plugin.status),
+          reason: plugin.reason ? sentence(plugin.reason) : stateLabel(plugin.status),
         }),
         to: "/plugins",
       })),

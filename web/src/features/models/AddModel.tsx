@@ -26,12 +26,12 @@ export function AddModel({
   const [name, setName] = useState("");
   const [type, setType] = useState<Model["type"] | "">("");
   const suggestions = useId();
-  const known = kind?.models.find((each) => each.name === name);
+  const preset = kind?.models.find((each) => each.name === name);
   const adding = useSave(
     () =>
       answer(
         api.POST("/api/v1/models", {
-          body: { provider_id: provider.provider_id, name, type: type || known?.type || "llm", parameters: {} },
+          body: { provider_id: provider.provider_id, name, type: type || preset?.type || "llm", parameters: {} },
         }),
       ),
     ["models", "agents", "info"],
@@ -71,7 +71,7 @@ export function AddModel({
         <Select
           aria-label={t("models.type")}
           fits
-          value={type || known?.type || "llm"}
+          value={type || preset?.type || "llm"}
           onChange={(event) => setType(event.target.value as Model["type"])}
         >
           {TYPES.map((each) => (

@@ -42,8 +42,8 @@ function Form({
   const { t } = useTranslation();
   const budget = opened?.value;
   const [draft, setDraft] = useState(budget ? draftOf(budget) : FRESH);
-  const [begun] = useState(draft);
-  const put = (change: Partial<BudgetDraft>) => setDraft({ ...draft, ...change });
+  const [initial] = useState(draft);
+  const update = (change: Partial<BudgetDraft>) => setDraft({ ...draft, ...change });
   const saving = useSaveWithConflict({
     base: opened,
     query: budget ? modelQueries.budget(budget.budget_id) : null,
@@ -60,7 +60,7 @@ function Form({
     stale: ["budgets"],
     after: onDone,
   });
-  const wrong = (field: string) => fieldMessage(saving.error, field);
+  const problemAt = (field: string) => fieldMessage(saving.error, field);
   return (
     <form
       className="max-w-2xl space-y-5"
@@ -69,25 +69,25 @@ function Form({
         saving.save(bodyOf(draft));
       }}
     >
-      <LeaveGuard dirty={!saving.isSuccess && JSON.stringify(draft) !== JSON.stringify(begun)} />
-      <Field label={t("common.name")} required error={wrong("name")}>
+      <LeaveGuard dirty={!saving.isSuccess && JSON.stringify(draft) !== JSON.stringify(initial)} />
+      <Field label={t("common.name")} required error={problemAt("name")}>
         {(control) => (
           <Input
             {...control}
             required
             placeholder={t("budgets.nameExample")}
             value={draft.name}
-            onChange={(event) => put({ name: event.target.value })}
+            onChange={(event) => update({ name: event.target.value })}
           />
         )}
       </Field>
       <div className="grid gap-5 sm:grid-cols-2">
-        <Field label={t("budgets.scope")} error={wrong("scope")}>
+        <Field label={t("budgets.scope")} error={problemAt("scope")}>
           {(control) => (
             <Select
               {...control}
               value={draft.scope}
-              onChange={(event) => put({ scope: event.target.value as Budget["scope"], target: "" })}
+              onChange={(event) => update({ scope: event.target.value as Budget["scope"], target: "" })}
             >
               {SCOPES.map((scope) => (
                 <option key={scope} value={scope}>
@@ -97,12 +97,12 @@ function Form({
             </Select>
           )}
         </Field>
-        <Field label={t("budgets.period")} error={wrong("period")}>
+        <Field label={t("budgets.period")} error={problemAt("period")}>
           {(control) => (
             <Select
               {...control}
               value={draft.period}
-              onChange={(event) => put({ period: event.target.value as Budget["period"] })}
+              onChange={(event) => update({ period: event.target.value as Budget["period"] })}
             >
               {["day", "total"].map((period) => (
                 <option key={period} value={period}>
@@ -112,10 +112,10 @@ function Form({
             </Select>
           )}
         </Field>
-        {draft.scope !== "workspace" && <Target draft={draft} put={put} error={wrong("target")} />}
+        {draft.scope !== "workspace" && <Target draft={draft} put={update} error={problemAt("target")} />}
       </div>
       <div className="grid gap-5 sm:grid-cols-2">
-        <Field label={t("budgets.tokens")} hint={t("budgets.eitherHint")} error={wrong("tokens")}>
+        <Field label={t("budgets.tokens")} hint={t("budgets.eitherHint")} error={problemAt("tokens")}>
           {(control) => (
             <NumberInput
               control={control}
@@ -124,11 +124,11 @@ function Form({
               whole
               required={!draft.money}
               value={draft.tokens}
-              onChange={(_, tokens) => put({ tokens })}
+              onChange={(_, tokens) => update({ tokens })}
             />
           )}
         </Field>
-        <Field label={t("budgets.money")} hint={t("budgets.moneyHint")} error={wrong("cost_micros")}>
+        <Field label={t("budgets.money")} hint={t("budgets.moneyHint")} error={problemAt("cost_micros")}>
           {(control) => (
             <NumberInput
               control={control}
@@ -136,14 +136,14 @@ function Form({
               max={9_000_000_000}
               required={!draft.tokens}
               value={draft.money}
-              onChange={(_, money) => put({ money })}
+              onChange={(_, money) => update({ money })}
             />
           )}
         </Field>
       </div>
       <p className="text-sm text-quiet">{t("budgets.reserves")}</p>
       <div className="flex items-center gap-2 text-sm">
-        <Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => put({ enabled })} />{" "}
+        <Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => update({ enabled })} />{" "}
         {t("common.enabled")}
       </div>
       <ErrorMessage error={saving.error} />

@@ -130,7 +130,7 @@ function Uses({ uses }: { uses: BudgetUse[] }) {
 function UseRow({ use, name }: { use: BudgetUse; name: string }) {
   const { t, i18n } = useTranslation();
   const part = share(use);
-  const words = t("budgets.used", {
+  const usageText = t("budgets.used", {
     tokens: formatNumber(use.used.tokens, i18n.language),
     money: formatCost(use.used.cost_micros),
   });
@@ -138,11 +138,11 @@ function UseRow({ use, name }: { use: BudgetUse; name: string }) {
     <li className="text-sm">
       <div className="flex flex-wrap justify-between gap-x-3">
         <span className="min-w-0 truncate">{name || t("budgetScope.workspace")}</span>
-        <span className="text-quiet tabular-nums">{words}</span>
+        <span className="text-quiet tabular-nums">{usageText}</span>
       </div>
       <div
         role="meter"
-        aria-label={words}
+        aria-label={usageText}
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuenow={Math.round(part * 100)}

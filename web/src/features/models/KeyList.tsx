@@ -19,7 +19,8 @@ export function KeyList({
 }) {
   const { t } = useTranslation();
   const rows = value.length ? value : [""];
-  const put = (index: number, key: string) => onChange(rows.map((each, at) => (at === index ? key : each)));
+  const replace = (index: number, key: string) =>
+    onChange(rows.map((each, position) => (position === index ? key : each)));
   return (
     <div className="space-y-2">
       {rows.map((key, index) => (
@@ -31,10 +32,13 @@ export function KeyList({
             required={required && index === 0 && key !== SEALED}
             placeholder={key === SEALED ? t("form.secretKept") : undefined}
             value={key === SEALED ? "" : key}
-            onChange={(event) => put(index, event.target.value)}
+            onChange={(event) => replace(index, event.target.value)}
           />
           {rows.length > 1 && (
-            <IconButton label={t("common.remove")} onClick={() => onChange(rows.filter((_, at) => at !== index))}>
+            <IconButton
+              label={t("common.remove")}
+              onClick={() => onChange(rows.filter((_, position) => position !== index))}
+            >
               <X className="size-4" />
             </IconButton>
           )}

@@ -47,7 +47,7 @@ function ModelForm({
   const { t } = useTranslation();
   const [draft, setDraft] = useState(opened.value);
   const [prices, setPrices] = useState(() => textsOf(opened.value.prices));
-  const [begun] = useState([draft, prices]);
+  const [initial] = useState([draft, prices]);
   const { model_id } = opened.value;
   const saving = useSaveWithConflict({
     base: opened,
@@ -63,7 +63,7 @@ function ModelForm({
     stale: ["models", "agents", "info"],
     after: onDone,
   });
-  const put = (change: Partial<Model>) => setDraft({ ...draft, ...change });
+  const update = (change: Partial<Model>) => setDraft({ ...draft, ...change });
   return (
     <form
       className="space-y-5"
@@ -72,10 +72,10 @@ function ModelForm({
         saving.save(bodyOf({ ...draft, prices: pricesOf(prices) }));
       }}
     >
-      <LeaveGuard dirty={JSON.stringify([draft, prices]) !== JSON.stringify(begun)} />
+      <LeaveGuard dirty={JSON.stringify([draft, prices]) !== JSON.stringify(initial)} />
       <Field label={t("common.name")} required error={fieldMessage(saving.error, "name")}>
         {(control) => (
-          <Input {...control} required value={draft.name} onChange={(event) => put({ name: event.target.value })} />
+          <Input {...control} required value={draft.name} onChange={(event) => update({ name: event.target.value })} />
         )}
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -88,7 +88,7 @@ function ModelForm({
                 max={100_000_000}
                 whole
                 value={draft[name]}
-                onChange={(value) => put({ [name]: Number.isNaN(value) ? null : value })}
+                onChange={(value) => update({ [name]: Number.isNaN(value) ? null : value })}
               />
             )}
           </Field>
@@ -101,7 +101,7 @@ function ModelForm({
               control={control}
               options={ABILITIES.map((each) => ({ value: each, label: t(`ability.${each}`) }))}
               value={draft.abilities}
-              onChange={(abilities) => put({ abilities })}
+              onChange={(abilities) => update({ abilities })}
             />
           )}
         </Field>
@@ -117,7 +117,7 @@ function ModelForm({
             control={control}
             item={PARAMETERS}
             value={draft.parameters}
-            onChange={(value) => put({ parameters: (value ?? {}) as Model["parameters"] })}
+            onChange={(value) => update({ parameters: (value ?? {}) as Model["parameters"] })}
             choices={NO_CHOICES}
             kept={false}
             disabled={false}

@@ -20,7 +20,7 @@ export function ModelRow({ model, fixed, currency }: { model: Model; fixed: bool
   const [editing, setEditing] = useState(false);
   const path = { params: { path: { model_id: model.model_id } } };
   const testing = useMutation({ mutationFn: () => answer(api.POST("/api/v1/models/{model_id}/test", path)) });
-  const facts = [
+  const details = [
     ...(model.context_window
       ? [t("models.window", { tokens: formatNumber(model.context_window, i18n.language) })]
       : []),
@@ -39,7 +39,7 @@ export function ModelRow({ model, fixed, currency }: { model: Model; fixed: bool
       <div className="flex flex-wrap items-center gap-2">
         <div className="min-w-0 flex-1 basis-60">
           <span className="font-medium break-all">{model.name}</span> <Badge>{t(`modelType.${model.type}`)}</Badge>
-          <p className="text-sm text-quiet">{facts.join(" · ")}</p>
+          <p className="text-sm text-quiet">{details.join(" · ")}</p>
         </div>
         <div className="flex items-center gap-1">
           {operate && (

@@ -21,7 +21,7 @@ export function ProviderCard({ provider, edit }: { provider: Provider; edit: boo
   const kind = useQuery(modelQueries.kinds).data?.find((each) => each.kind === provider.kind);
   const [editing, setEditing] = useState(false);
   const fixed = provider.kind === "demo";
-  const told = fixed
+  const description = fixed
     ? t("models.demoText")
     : [provider.base_url || kind?.base_url, t("models.keys", { count: provider.api_keys.length })]
         .filter(Boolean)
@@ -33,7 +33,7 @@ export function ProviderCard({ provider, edit }: { provider: Provider; edit: boo
           <h2 className="flex flex-wrap items-center gap-2 font-semibold">
             {provider.name} {kind && kind.label !== provider.name && <Badge>{kind.label}</Badge>}
           </h2>
-          <p className="text-sm break-words text-quiet">{told}</p>
+          <p className="text-sm break-words text-quiet">{description}</p>
         </div>
         {edit && !fixed && (
           <div className="flex">

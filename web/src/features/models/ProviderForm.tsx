@@ -50,34 +50,34 @@ function Form({
   const { t } = useTranslation();
   const provider = opened?.value;
   const kinds = (useQuery(modelQueries.kinds).data ?? []).filter((each) => each.kind !== "demo");
-  const [chosen, setChosen] = useState(provider?.kind ?? "");
+  const [kindName, setKindName] = useState(provider?.kind ?? "");
   const [draft, setDraft] = useState<Draft>({ name: "", base_url: "", api_keys: [], ...provider, model: null });
-  const [begun] = useState(draft);
-  const [made, setMade] = useState(opened);
-  const kind = kinds.find((each) => each.kind === chosen) ?? kinds[0];
+  const [initial] = useState(draft);
+  const [saved, setSaved] = useState(opened);
+  const kind = kinds.find((each) => each.kind === kindName) ?? kinds[0];
   const model = kind && !provider ? (draft.model ?? firstOf(kind)) : "";
   const saving = useSaveWithConflict({
-    base: made,
-    query: made && modelQueries.provider(made.value.provider_id),
+    base: saved,
+    query: saved && modelQueries.provider(saved.value.provider_id),
     bodyOf: (each: Provider) => bodyOf(each),
     put: async (body, over) => {
       const path = over && { params: { path: { provider_id: over.value.provider_id }, header: ifMatch(over) } };
-      const kept = await versioned(
+      const stored = await versioned(
         path
           ? api.PUT("/api/v1/model-providers/{provider_id}", { ...path, body })
           : api.POST("/api/v1/model-providers", { body }),
       );
-      setMade(kept); // the provider was created: only the model was refused, and the provider must not be created twice
-      const { provider_id } = kept.value;
+      setSaved(stored); // the provider was created: only the model was refused, and the provider must not be created twice
+      const { provider_id } = stored.value;
       if (model)
         await answer(api.POST("/api/v1/models", { body: { provider_id, name: model, type: "llm", parameters: {} } }));
-      return kept.value;
+      return stored.value;
     },
     stale: ["providers", "models", "agents", "info"],
     after: onDone,
   });
   if (!kind) return null;
-  const put = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
+  const update = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
   return (
     <form
       className="max-w-2xl space-y-5"
@@ -86,17 +86,17 @@ function Form({
         saving.save(bodyOf({ ...draft, name: draft.name || kind.label, kind: kind.kind }));
       }}
     >
-      <LeaveGuard dirty={!saving.isSuccess && JSON.stringify(draft) !== JSON.stringify(begun)} />
+      <LeaveGuard dirty={!saving.isSuccess && JSON.stringify(draft) !== JSON.stringify(initial)} />
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label={t("models.kind")} error={fieldMessage(saving.error, "kind")}>
           {(control) => (
             <Select
               {...control}
               value={kind.kind}
-              disabled={!!made}
+              disabled={!!saved}
               onChange={(event) => {
-                setChosen(event.target.value);
-                put({ model: null });
+                setKindName(event.target.value);
+                update({ model: null });
               }}
             >
               {kinds.map((each) => (
@@ -113,7 +113,7 @@ function Form({
               {...control}
               placeholder={kind.label}
               value={draft.name}
-              onChange={(event) => put({ name: event.target.value })}
+              onChange={(event) => update({ name: event.target.value })}
             />
           )}
         </Field>
@@ -129,7 +129,7 @@ function Form({
             control={control}
             value={draft.api_keys}
             required={kind.needs_key}
-            onChange={(api_keys) => put({ api_keys })}
+            onChange={(api_keys) => update({ api_keys })}
           />
         )}
       </Field>
@@ -146,11 +146,11 @@ function Form({
             placeholder={kind.base_url || "https://api.example.org/v1"}
             required={!kind.base_url}
             value={draft.base_url}
-            onChange={(event) => put({ base_url: event.target.value })}
+            onChange={(event) => update({ base_url: event.target.value })}
           />
         )}
       </Field>
-      {!provider && <FirstModel kind={kind} value={model} onChange={(name) => put({ model: name })} />}
+      {!provider && <FirstModel kind={kind} value={model} onChange={(name) => update({ model: name })} />}
       <ErrorMessage error={saving.error} />
       {onTheirs && (
         <ConflictNote

@@ -89,11 +89,11 @@ function Table({ rows, days, deleted }: { rows: UsageRow[]; days: string[]; dele
 }
 
 function Days({ days, amounts }: { days: string[]; amounts: Map<string, number> }) {
-  const most = Math.max(...amounts.values(), 1);
+  const maximum = Math.max(...amounts.values(), 1);
   return (
     <svg aria-hidden viewBox={`0 0 ${days.length * 4} 20`} className="h-5 w-32">
       {days.map((day, index) => {
-        const height = ((amounts.get(day) ?? 0) / most) * 19;
+        const height = ((amounts.get(day) ?? 0) / maximum) * 19;
         return (
           <rect
             key={day}

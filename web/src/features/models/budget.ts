@@ -50,15 +50,15 @@ export function bodyOf(draft: BudgetDraft): BudgetBody {
 /** Names the subject of a budget: ids are replaced by names, and `bot/user:7` becomes the user of that bot. */
 export function subjectName(subject: string, names: Record<string, string>): string {
   const [first = "", ...rest] = subject.split("/");
-  const whole = names[subject] ?? [names[first] ?? first, ...rest].join(" · ");
-  return whole.replace(/(^| )user:/, "$1");
+  const label = names[subject] ?? [names[first] ?? first, ...rest].join(" · ");
+  return label.replace(/(^| )user:/, "$1");
 }
 
 /** Returns the used share of a budget from 0 to 1, by the limit that is nearer. */
 export function share(use: BudgetUse): number {
   const parts = (["tokens", "cost_micros"] as const).map((name) => {
-    const left = use.left[name];
-    return left === null ? 0 : use.used[name] / Math.max(1, use.used[name] + left);
+    const remaining = use.left[name];
+    return remaining === null ? 0 : use.used[name] / Math.max(1, use.used[name] + remaining);
   });
   return Math.min(1, Math.max(...parts));
 }

@@ -15,13 +15,13 @@ export type UsageRow = {
 };
 
 /** Returns the highest cost first; without prices, the highest number of tokens. */
-export function summed(items: UsageItem[], by: By): UsageRow[] {
+export function summed(items: UsageItem[], grouping: By): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const item of items) {
-    const key = item[`${by}_id`] ?? "";
+    const key = item[`${grouping}_id`] ?? "";
     const row = rows.get(key) ?? {
       key,
-      name: item[`${by}_name`] ?? "",
+      name: item[`${grouping}_name`] ?? "",
       calls: 0,
       input: 0,
       output: 0,
@@ -41,7 +41,7 @@ export function summed(items: UsageItem[], by: By): UsageRow[] {
     });
   }
   return [...rows.values()].sort(
-    (one, other) => other.cost - one.cost || other.input + other.output - one.input - one.output,
+    (left, right) => right.cost - left.cost || right.input + right.output - left.input - left.output,
   );
 }
 

@@ -42,37 +42,37 @@ export function InstallDialog({ open, upgrade, onClose }: { open: boolean; upgra
 
 function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void }) {
   const { t } = useTranslation();
-  const words = useGrantWords();
-  const [given, setGiven] = useState(NOTHING);
+  const grantWords = useGrantWords();
+  const [request, setRequest] = useState(NOTHING);
   const installing = useSave((given: Given) => install(given, upgrade), PLUGIN_KEYS, onDone);
-  const asked =
+  const requested =
     installing.error instanceof Problem && installing.error.code === "grants_required"
       ? askedIn(installing.error.details)
       : null;
-  const put = (change: Partial<Given>) => {
-    setGiven({ ...given, granted: null, ...change });
+  const update = (change: Partial<Given>) => {
+    setRequest({ ...request, granted: null, ...change });
     if (!("granted" in change)) installing.reset(); // another plugin requests other permissions
   };
-  const granted = asked && (given.granted ?? namesOf(asked));
+  const granted = requested && (request.granted ?? namesOf(requested));
   return (
     <form
       className="space-y-4"
       onSubmit={(event) => {
         event.preventDefault();
-        installing.mutate({ ...given, granted });
+        installing.mutate({ ...request, granted });
       }}
     >
-      <LeaveGuard dirty={given.source !== "" || given.file !== null} />
+      <LeaveGuard dirty={request.source !== "" || request.file !== null} />
       {upgrade && <p className="text-sm text-quiet">{t("plugins.upgradeText")}</p>}
       <Field label={t("plugins.source")} hint={t("plugins.sourceHint")}>
         {(control) => (
           <Input
             {...control}
-            value={given.source}
+            value={request.source}
             placeholder="git+https://example.org/plugin.git"
-            disabled={!!given.file}
-            required={!given.file}
-            onChange={(event) => put({ source: event.target.value })}
+            disabled={!!request.file}
+            required={!request.file}
+            onChange={(event) => update({ source: event.target.value })}
           />
         )}
       </Field>
@@ -83,19 +83,19 @@ function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void
             type="file"
             accept=".zip"
             className="block w-full text-sm file:mr-3 file:rounded-control file:border file:border-line file:bg-surface file:px-3 file:py-1.5"
-            onChange={(event) => put({ file: event.target.files?.[0] ?? null })}
+            onChange={(event) => update({ file: event.target.files?.[0] ?? null })}
           />
         )}
       </Field>
-      {asked && granted ? (
+      {requested && granted ? (
         <Field label={t("plugins.asks")} hint={t("plugins.asksHint")}>
           {(control) => (
             <CheckList
               whole
               control={control}
-              options={choicesOf(asked, (grant) => words(grant.word, grant.values, grant.name))}
+              options={choicesOf(requested, (grant) => grantWords(grant.word, grant.values, grant.name))}
               value={granted}
-              onChange={(next) => put({ granted: next })}
+              onChange={(next) => update({ granted: next })}
             />
           )}
         </Field>
@@ -110,7 +110,7 @@ function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t("common.cancel")}</Button>
         <Button type="submit" weight="primary" busy={installing.isPending}>
-          {t(asked ? "plugins.grant" : upgrade ? "plugins.upgrade" : "plugins.install")}
+          {t(requested ? "plugins.grant" : upgrade ? "plugins.upgrade" : "plugins.install")}
         </Button>
       </div>
     </form>

@@ -42,8 +42,8 @@ export function Permissions({ plugin }: { plugin: Plugin }) {
 
 function Sentence({ told, granted }: { told: PermissionWords; granted?: boolean }) {
   const { t } = useTranslation();
-  const words = useGrantWords();
-  const sentence = words(told.key, told.values, told.text);
+  const grantWords = useGrantWords();
+  const sentence = grantWords(told.key, told.values, told.text);
   if (granted)
     return (
       <li className="flex gap-2">
@@ -61,7 +61,7 @@ function Sentence({ told, granted }: { told: PermissionWords; granted?: boolean 
 
 function Change({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
   const { t } = useTranslation();
-  const words = useGrantWords();
+  const grantWords = useGrantWords();
   const [granted, setGranted] = useState(() =>
     namesOf(plugin.permissions.granted).filter((name) => namesOf(plugin.permissions.asked).includes(name)),
   );
@@ -71,7 +71,7 @@ function Change({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
     PLUGIN_KEYS,
     onDone,
   );
-  const options = choicesOf(plugin.permissions.asked, (grant) => words(grant.word, grant.values, grant.name));
+  const options = choicesOf(plugin.permissions.asked, (grant) => grantWords(grant.word, grant.values, grant.name));
   return (
     <div className="space-y-3">
       <CheckList

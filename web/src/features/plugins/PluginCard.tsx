@@ -31,7 +31,7 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
   );
   const label = localized(plugin.label, i18n.language) || plugin.id;
   const ungranted = plugin.permissions.words.ungranted.length;
-  const refused = restarting.error ?? switching.error;
+  const error = restarting.error ?? switching.error;
   return (
     <Card>
       <div className="flex flex-wrap items-start gap-3">
@@ -66,7 +66,7 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
         )}
       </div>
       <div className="mt-3 space-y-2">
-        <ErrorMessage error={refused ?? plugin.reason} mild={!refused && plugin.status !== "failed"} />
+        <ErrorMessage error={error ?? plugin.reason} mild={!error && plugin.status !== "failed"} />
         {plugin.warnings.map((warning) => (
           <p key={warning} className="text-sm text-warn">
             {warning}
@@ -94,13 +94,13 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
 /** Installs a new version of this plugin; permissions stay, and the old one runs until the new one has started. */
 function Upgrade({ plugin }: { plugin: Plugin }) {
   const { t } = useTranslation();
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   return (
     <>
-      <Button small onClick={() => setAsked(true)}>
+      <Button small onClick={() => setConfirming(true)}>
         {t("plugins.upgrade")}
       </Button>
-      <InstallDialog open={asked} upgrade={plugin.id} onClose={() => setAsked(false)} />
+      <InstallDialog open={confirming} upgrade={plugin.id} onClose={() => setConfirming(false)} />
     </>
   );
 }

@@ -12,14 +12,14 @@ import { PLUGIN_KEYS } from "./queryKeys";
 
 export function RemovePlugin({ plugin }: { plugin: Plugin }) {
   const { t } = useTranslation();
-  const [asked, setAsked] = useState(false);
-  const close = () => setAsked(false);
+  const [confirming, setConfirming] = useState(false);
+  const close = () => setConfirming(false);
   return (
     <>
-      <Button small weight="danger" onClick={() => setAsked(true)}>
+      <Button small weight="danger" onClick={() => setConfirming(true)}>
         {t("common.remove")}
       </Button>
-      <Dialog open={asked} title={t("plugins.removeTitle", { name: plugin.id })} onClose={close}>
+      <Dialog open={confirming} title={t("plugins.removeTitle", { name: plugin.id })} onClose={close}>
         <Question plugin={plugin} onDone={close} />
       </Dialog>
     </>

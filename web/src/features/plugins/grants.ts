@@ -6,16 +6,16 @@ export type Grant = { name: string; word: string; values: Record<string, string>
 
 /** Returns the text of a permission. Events and hosts share one text each; all others have their own.
  * A permission for a host says before it is granted that it opens the whole network. */
-function told(key: string, value: string): Pick<Grant, "word" | "values"> {
+function wordOf(key: string, value: string): Pick<Grant, "word" | "values"> {
   if (key === "events")
     return value === "*" ? { word: "events.all", values: {} } : { word: "events.some", values: { events: value } };
   if (key === "network") return { word: "network.unfiltered", values: { hosts: value } };
   return { word: `${key}.${value}`, values: {} };
 }
 
-export function grantsOf(asked: Asked): Grant[] {
-  return Object.entries(asked).flatMap(([key, values]) =>
-    values.map((value) => ({ name: `${key}:${value}`, ...told(key, value) })),
+export function grantsOf(requested: Asked): Grant[] {
+  return Object.entries(requested).flatMap(([key, values]) =>
+    values.map((value) => ({ name: `${key}:${value}`, ...wordOf(key, value) })),
   );
 }
 
@@ -26,6 +26,6 @@ export function askedIn(details: unknown): Asked {
 
 export const namesOf = (granted: Asked): string[] => grantsOf(granted).map((grant) => grant.name);
 
-export function choicesOf(asked: Asked, words: (grant: Grant) => string): Choice[] {
-  return grantsOf(asked).map((grant) => ({ value: grant.name, label: words(grant), hint: grant.name }));
+export function choicesOf(requested: Asked, labelOf: (grant: Grant) => string): Choice[] {
+  return grantsOf(requested).map((grant) => ({ value: grant.name, label: labelOf(grant), hint: grant.name }));
 }

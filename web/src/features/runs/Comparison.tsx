@@ -33,7 +33,7 @@ export function Comparison({ original, rerun }: { original: RunSide; rerun: RunS
 function Side({ title, side, beside }: { title: string; side: RunSide; beside?: RunSide }) {
   const { t, i18n } = useTranslation();
   const agent = useQuery(agentQueries.agents).data?.find((each) => each.agent_id === side.agent_id);
-  const figures: [string, string, number | null, number | null][] = [
+  const metrics: [string, string, number | null, number | null][] = [
     [
       t("runs.took"),
       durationOf(side) === null ? "–" : formatDuration(durationOf(side)!),
@@ -63,7 +63,7 @@ function Side({ title, side, beside }: { title: string; side: RunSide; beside?: 
         </h3>
         {agent && <p className="text-sm text-quiet">{agent.name}</p>}
         <dl className="mt-3 grid grid-cols-3 gap-3 tabular-nums">
-          {figures.map(([name, value, own, other]) => (
+          {metrics.map(([name, value, own, other]) => (
             <div key={name}>
               <dt className="text-xs text-quiet">{name}</dt>
               <dd className="font-medium">

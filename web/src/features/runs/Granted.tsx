@@ -8,9 +8,9 @@ import { useGrantWords } from "../plugins/useGrantWords";
 
 export function Granted({ grants, names }: { grants: Grants; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
-  const words = useGrantWords();
-  const permission = (name: string) => words(name.replace(":", "."), {}, name.replaceAll(/[:_]/g, " "));
-  const named = (section: string, those: string[] = []) =>
+  const grantWords = useGrantWords();
+  const permission = (name: string) => grantWords(name.replace(":", "."), {}, name.replaceAll(/[:_]/g, " "));
+  const labelsOf = (section: string, those: string[] = []) =>
     those.map((each) => (i18n.exists(`${section}.${each}`) ? t(`${section}.${each}`) : each));
   const resources = Object.entries(grants.resources ?? {}).map(([kind, those]) => {
     const key = `resource.${kind}`;
@@ -22,21 +22,21 @@ export function Granted({ grants, names }: { grants: Grants; names: Map<string, 
   const rows = [
     ...resources,
     [t("granted.permissions"), (grants.permissions ?? []).map((each) => permission(each))] as const,
-    [t("granted.state"), named("stateScope", grants.state_scopes)] as const,
-    [t("granted.storage"), named("storage", grants.storage)] as const,
-    [t("granted.actions"), named("action", grants.actions)] as const,
+    [t("granted.state"), labelsOf("stateScope", grants.state_scopes)] as const,
+    [t("granted.storage"), labelsOf("storage", grants.storage)] as const,
+    [t("granted.actions"), labelsOf("action", grants.actions)] as const,
   ];
   return (
     <Card>
       <dl className="space-y-4">
-        {rows.map(([name, things]) => (
+        {rows.map(([name, entries]) => (
           <div key={name} className="grid gap-2 @lg:grid-cols-[12rem_minmax(0,1fr)]">
             <dt className="text-sm font-medium">{name}</dt>
             <dd className="flex min-w-0 flex-wrap gap-1.5">
-              {things.length === 0 ? (
+              {entries.length === 0 ? (
                 <span className="text-sm text-quiet">{t("granted.nothing")}</span>
               ) : (
-                things.map((thing) => <Thing key={thing} name={thing} />)
+                entries.map((entry) => <Thing key={entry} name={entry} />)
               )}
             </dd>
           </div>

@@ -15,7 +15,7 @@ export function ModelCall({ runId, callId }: { runId: string; callId: string }) 
   if (call.error) return <ErrorMessage error={call.error} mild />;
   if (!call.data) return <Loading />;
   const { request, answer, truncated } = call.data;
-  const { messages, tools, parameters, ...asked } = request as Fields & {
+  const { messages, tools, parameters, ...otherFields } = request as Fields & {
     messages?: PromptMessage[];
     tools?: Fields[];
   };
@@ -26,7 +26,7 @@ export function ModelCall({ runId, callId }: { runId: string; callId: string }) 
         {messages?.map((message, index) => (
           <Said key={index} message={message} />
         ))}
-        {isFilled(asked) && <Code>{pretty(asked)}</Code>}
+        {isFilled(otherFields) && <Code>{pretty(otherFields)}</Code>}
       </Section>
       <Section title={t("runs.parameters")}>
         {isFilled(parameters) ? (

@@ -32,8 +32,8 @@ export function Replay({ run }: { run: RunDetail }) {
 
 function Film({ film, asked, complete }: { film: TimedFrame[]; asked: string; complete: boolean }) {
   const { t } = useTranslation();
-  const whole = duration(film);
-  const player = usePlayer(whole);
+  const total = duration(film);
+  const player = usePlayer(total);
   const state = useMemo(() => stateAt(film, player.elapsed), [film, player.elapsed]);
   return (
     <section
@@ -49,7 +49,7 @@ function Film({ film, asked, complete }: { film: TimedFrame[]; asked: string; co
         <Screen state={state} />
         {!complete && <p className="text-sm text-quiet">{t("runs.replayCut")}</p>}
       </div>
-      <Controls player={player} whole={whole} />
+      <Controls player={player} whole={total} />
     </section>
   );
 }
@@ -109,26 +109,26 @@ function Controls({ player, whole }: { player: ReturnType<typeof usePlayer>; who
 }
 
 /** Starts at the end, so that the whole run can be read without playing it. */
-function usePlayer(whole: number) {
-  const [elapsed, setElapsed] = useState(whole);
+function usePlayer(total: number) {
+  const [elapsed, setElapsed] = useState(total);
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(1);
   useEffect(() => {
     if (!playing) return;
-    let before = performance.now();
+    let lastTick = performance.now();
     let frame = requestAnimationFrame(function tick(now) {
-      const passed = (now - before) * speed;
-      before = now;
-      setElapsed((last) => Math.min(whole, last + passed));
+      const elapsedNow = (now - lastTick) * speed;
+      lastTick = now;
+      setElapsed((last) => Math.min(total, last + elapsedNow));
       frame = requestAnimationFrame(tick);
     });
     return () => cancelAnimationFrame(frame);
-  }, [playing, speed, whole]);
+  }, [playing, speed, total]);
   useEffect(() => {
-    if (elapsed >= whole) setPlaying(false);
-  }, [elapsed, whole]);
+    if (elapsed >= total) setPlaying(false);
+  }, [elapsed, total]);
   const toggle = () => {
-    if (!playing && elapsed >= whole) setElapsed(0);
+    if (!playing && elapsed >= total) setElapsed(0);
     setPlaying(!playing);
   };
   return { elapsed, playing, speed, setSpeed, toggle, go: (to: number) => setElapsed(to) };

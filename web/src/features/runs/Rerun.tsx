@@ -24,9 +24,9 @@ export function Rerun({ run, open, onClose }: { run: Run; open: boolean; onClose
   const rerunning = useSave(
     () => answer(api.POST("/api/v1/runs/{run_id}/rerun", { params: { path: { run_id: run.run_id } }, body })),
     ["runs"],
-    (made) => {
+    (created) => {
       onClose();
-      void navigate({ to: "/runs/$runId", params: { runId: made.run_id }, search: { tab: "compare" } });
+      void navigate({ to: "/runs/$runId", params: { runId: created.run_id }, search: { tab: "compare" } });
     },
   );
   return (

@@ -145,7 +145,7 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   // the address may be changed by other components; the text that is being typed stays
   useEffect(() => {
-    if (timer.current === undefined) setTyped((before) => (before.trim() === value ? before : value));
+    if (timer.current === undefined) setTyped((previous) => (previous.trim() === value ? previous : value));
   }, [value]);
   const type = (text: string) => {
     setTyped(text);

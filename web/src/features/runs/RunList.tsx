@@ -17,28 +17,28 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
   const { t, i18n } = useTranslation();
   const open = useOpen();
   const box = useRef<HTMLDivElement>(null);
-  const place = useElementScrollRestoration({ id: PLACE });
+  const scrollEntry = useElementScrollRestoration({ id: PLACE });
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
     estimateSize: () => ROW,
     overscan: 6,
-    initialOffset: place?.scrollY,
+    initialOffset: scrollEntry?.scrollY,
   });
-  const shown = virtual.getVirtualItems();
-  const last = shown.at(-1)?.index ?? 0;
+  const visible = virtual.getVirtualItems();
+  const last = visible.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= rows.length - AHEAD) atEnd();
   }, [last, rows.length, atEnd]);
   useStill(box, rows);
   const step = (event: KeyboardEvent) => {
-    const to = next(event.key, Number((event.target as HTMLElement).dataset.index ?? -1), rows.length);
-    if (to === null) return;
+    const target = next(event.key, Number((event.target as HTMLElement).dataset.index ?? -1), rows.length);
+    if (target === null) return;
     event.preventDefault();
-    virtual.scrollToIndex(to);
+    virtual.scrollToIndex(target);
     // the row may not be rendered yet
     requestAnimationFrame(() =>
-      box.current?.querySelector<HTMLElement>(`a[data-index="${to}"]`)?.focus({ preventScroll: true }),
+      box.current?.querySelector<HTMLElement>(`a[data-index="${target}"]`)?.focus({ preventScroll: true }),
     );
   };
   return (
@@ -69,7 +69,7 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
         className="min-h-0 flex-1 overflow-y-auto -outline-offset-2 [scrollbar-gutter:stable]"
       >
         <ul style={{ height: virtual.getTotalSize() }} className="relative">
-          {shown.map(({ index, start }) => {
+          {visible.map(({ index, start }) => {
             const run = rows[index];
             return (
               run && (
@@ -102,8 +102,8 @@ export function next(key: string, from: number, amount: number): number | null {
     Home: 0,
     End: amount - 1,
   };
-  const to = steps[key];
-  return to === undefined || amount === 0 ? null : Math.max(0, Math.min(amount - 1, to));
+  const target = steps[key];
+  return target === undefined || amount === 0 ? null : Math.max(0, Math.min(amount - 1, target));
 }
 
 /** A row is a plain link; a click that would open it in this tab navigates without loading the page again. */
@@ -128,10 +128,10 @@ function useOpen(): (event: MouseEvent) => void {
 
 /** New rows are added at the top; the rows in view stay in view. */
 function useStill(box: React.RefObject<HTMLDivElement | null>, rows: Run[]): void {
-  const first = useRef(rows[0]?.run_id);
+  const firstId = useRef(rows[0]?.run_id);
   useLayoutEffect(() => {
-    const added = rows.findIndex((run) => run.run_id === first.current);
+    const added = rows.findIndex((run) => run.run_id === firstId.current);
     if (box.current && added > 0 && box.current.scrollTop > 0) box.current.scrollTop += added * ROW;
-    first.current = rows[0]?.run_id;
+    firstId.current = rows[0]?.run_id;
   }, [box, rows]);
 }

@@ -57,8 +57,8 @@ function Shown({ run }: { run: RunDetail }) {
   const names = useNames();
   const [rerunning, setRerunning] = useState(false);
   const agent = run.agent_name ?? names.get(run.agent_id ?? "") ?? t("runs.run");
-  const known = run.agent_id && names.has(run.agent_id);
-  const agentLink = known ? (
+  const agentExists = run.agent_id && names.has(run.agent_id);
+  const agentLink = agentExists ? (
     <Link to="/agents/$agentId" params={{ agentId: run.agent_id! }} className="hover:underline">
       {agent}
     </Link>
@@ -126,18 +126,18 @@ function useNames(): Map<string, string> {
   const models = useQuery(modelQueries.models).data;
   const bots = useQuery(botQueries.bots).data;
   return useMemo(() => {
-    const named = [
+    const details = [
       ...(agents ?? []).map((each) => [each.agent_id, each.name] as const),
       ...(models ?? []).map((each) => [each.model_id, each.name] as const),
       ...(bots ?? []).map((each) => [each.bot_id, each.name] as const),
     ];
-    return new Map(named);
+    return new Map(details);
   }, [agents, models, bots]);
 }
 
 function Origin({ run, names }: { run: RunDetail; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
-  const person = run.event?.actor_name || run.actor_name || run.event?.actor_id;
+  const actor = run.event?.actor_name || run.actor_name || run.event?.actor_id;
   const sender = ofSender(run);
   const link = "text-accent underline underline-offset-2";
   const bot = run.bot_id && names.get(run.bot_id);
@@ -150,13 +150,13 @@ function Origin({ run, names }: { run: RunDetail; names: Map<string, string> }) 
       ) : (
         <span>{t(run.bot_id ? "runs.botGone" : "runs.direct")}</span>
       )}
-      {person &&
+      {actor &&
         (sender ? (
-          <Link to="/runs" search={sender} title={t("runs.ofPerson", { name: person })} className={link}>
-            {person}
+          <Link to="/runs" search={sender} title={t("runs.ofPerson", { name: actor })} className={link}>
+            {actor}
           </Link>
         ) : (
-          <span>{person}</span>
+          <span>{actor}</span>
         ))}
       {run.conversation_id && (
         <Link to="/runs" search={{ conversation: run.conversation_id }} className={link}>
@@ -171,7 +171,7 @@ function Origin({ run, names }: { run: RunDetail; names: Map<string, string> }) 
 function Relatives({ run }: { run: RunDetail }) {
   const { t } = useTranslation();
   const reruns = run.reruns ?? [];
-  const link = (runId: string, words: string) => (
+  const link = (runId: string, label: string) => (
     <Link
       key={runId}
       to="/runs/$runId"
@@ -179,7 +179,7 @@ function Relatives({ run }: { run: RunDetail }) {
       search={{}}
       className="text-accent underline underline-offset-2"
     >
-      {words}
+      {label}
     </Link>
   );
   if (!run.rerun_of && !run.parent_run_id && reruns.length === 0) return null;
@@ -207,9 +207,9 @@ function Relatives({ run }: { run: RunDetail }) {
 function Figures({ run }: { run: RunDetail }) {
   const { t, i18n } = useTranslation();
   const { usage } = run;
-  const spent = durationOf(run);
-  const figures: [string, string][] = [
-    [t("runs.took"), spent === null ? "–" : formatDuration(spent)],
+  const duration = durationOf(run);
+  const metrics: [string, string][] = [
+    [t("runs.took"), duration === null ? "–" : formatDuration(duration)],
     [t("runs.modelCalls"), formatNumber(usage.model_calls ?? 0, i18n.language)],
     [t("runs.toolCalls"), formatNumber(usage.tool_calls ?? 0, i18n.language)],
     [t("runs.tokensIn"), formatNumber(usage.prompt_tokens ?? 0, i18n.language)],
@@ -219,7 +219,7 @@ function Figures({ run }: { run: RunDetail }) {
   return (
     <Card>
       <dl className="grid grid-cols-2 gap-4 @sm:grid-cols-3 @2xl:grid-cols-6">
-        {figures.map(([name, value]) => (
+        {metrics.map(([name, value]) => (
           <div key={name}>
             <dt className="text-xs text-quiet">{name}</dt>
             <dd className="text-lg font-semibold whitespace-nowrap tabular-nums">{value}</dd>

@@ -17,11 +17,11 @@ type Props = { run: Run; names: Map<string, string>; start: number; index: numbe
 
 export const RunRow = memo(function RunRow({ run, names, start, index, t, language }: Props) {
   const agent = run.agent_name ?? names.get(run.agent_id ?? "") ?? t("runs.run");
-  const place = run.bot_id ? (names.get(run.bot_id) ?? t("runs.botGone")) : t("runs.direct");
+  const botName = run.bot_id ? (names.get(run.bot_id) ?? t("runs.botGone")) : t("runs.direct");
   const tokens = (run.usage.prompt_tokens ?? 0) + (run.usage.completion_tokens ?? 0);
   const took = run.started_at && run.finished_at ? formatDuration(run.finished_at - run.started_at) : "";
-  const when = formatTime(run.created_at, language);
-  const figures = "text-right text-sm text-quiet tabular-nums @max-3xl:hidden";
+  const createdAt = formatTime(run.created_at, language);
+  const metricClass = "text-right text-sm text-quiet tabular-nums @max-3xl:hidden";
   return (
     <li
       className="absolute inset-x-0 border-b border-line contain-strict"
@@ -37,20 +37,20 @@ export const RunRow = memo(function RunRow({ run, names, start, index, t, langua
       >
         <span className="@max-3xl:order-2 @max-3xl:text-right">
           <State state={run.status} />
-          <span className="mt-0.5 block text-xs text-quiet tabular-nums @3xl:hidden">{when}</span>
+          <span className="mt-0.5 block text-xs text-quiet tabular-nums @3xl:hidden">{createdAt}</span>
         </span>
         <span className="min-w-0 @max-3xl:order-1">
           <span className="block truncate font-medium">{run.input_summary || agent}</span>
           <span className="block truncate text-xs text-quiet">
             {[run.input_summary && agent, run.actor_name, run.rerun_of && t("runs.again")].filter(Boolean).join(" · ")}
-            <span className="@3xl:hidden"> · {place}</span>
+            <span className="@3xl:hidden"> · {botName}</span>
           </span>
         </span>
-        <span className="truncate text-sm text-quiet @max-3xl:hidden">{place}</span>
-        <span className={figures}>{tokens > 0 && formatNumber(tokens, language)}</span>
-        <span className={figures}>{!!run.usage.cost_micros && formatCost(run.usage.cost_micros)}</span>
-        <span className={figures}>{took}</span>
-        <time className={figures}>{when}</time>
+        <span className="truncate text-sm text-quiet @max-3xl:hidden">{botName}</span>
+        <span className={metricClass}>{tokens > 0 && formatNumber(tokens, language)}</span>
+        <span className={metricClass}>{!!run.usage.cost_micros && formatCost(run.usage.cost_micros)}</span>
+        <span className={metricClass}>{took}</span>
+        <time className={metricClass}>{createdAt}</time>
       </a>
     </li>
   );

@@ -24,7 +24,8 @@ export default function RunsPage() {
   const runs = useRuns(filter);
   const names = useNames();
   usePageTitle(t("nav.runs"));
-  const put = (change: RunSearch) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const update = (change: RunSearch) =>
+    void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
   const clear = () => void navigate({ search: {} });
   const amount = runs.rows.length;
   return (
@@ -46,7 +47,7 @@ export default function RunsPage() {
       <RunFilters
         search={search}
         sender={runs.rows.find((run) => run.actor_name)?.actor_name ?? undefined}
-        put={put}
+        put={update}
         clear={clear}
       />
       <ErrorMessage error={runs.error} />

@@ -127,14 +127,14 @@ function StepItem({
 /** The offset of a step from the start of the run, and its bar within the whole duration. */
 function When({ step, from, to }: { step: Step; from: number; to: number }) {
   const { i18n } = useTranslation();
-  const place = barOf(step, from, to);
+  const bar = barOf(step, from, to);
   return (
     <>
-      {place && (
+      {bar && (
         <span aria-hidden className="relative h-1.5 w-40 shrink-0 self-center rounded-full bg-raised max-lg:hidden">
           <span
             className={classes("absolute inset-y-0 rounded-full", step.failed ? "bg-bad" : "bg-accent")}
-            style={{ left: `${place.left * 100}%`, width: `${place.width * 100}%` }}
+            style={{ left: `${bar.left * 100}%`, width: `${bar.width * 100}%` }}
           />
         </span>
       )}
@@ -226,17 +226,17 @@ function Folds({ step }: { step: Step }) {
     <>
       {isSomething(step.given) && (
         <Collapsible title={t("runs.given")}>
-          <Code>{shown(step.given)}</Code>
+          <Code>{formatValue(step.given)}</Code>
         </Collapsible>
       )}
       {isSomething(step.gave) && (
         <Collapsible title={t("runs.gave")}>
-          <Code>{shown(step.gave)}</Code>
+          <Code>{formatValue(step.gave)}</Code>
         </Collapsible>
       )}
       {step.given === undefined && step.gave === undefined && (
         <Collapsible title={t("runs.record")}>
-          <Code>{shown(step.detail)}</Code>
+          <Code>{formatValue(step.detail)}</Code>
         </Collapsible>
       )}
     </>
@@ -247,6 +247,6 @@ function isSomething(value: unknown): boolean {
   return value !== undefined && value !== null && JSON.stringify(value) !== "{}";
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

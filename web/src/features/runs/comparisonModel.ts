@@ -11,9 +11,9 @@ export function durationOf(side: Pick<RunSide, "started_at" | "finished_at">): n
 }
 
 /** Returns the difference in percent, or null if there is nothing to compare with. */
-export function percentChange(own: number | null, other: number | null): number | null {
-  if (own === null || other === null || other === 0) return null;
-  return Math.round(((own - other) / other) * 100);
+export function percentChange(value: number | null, reference: number | null): number | null {
+  if (value === null || reference === null || reference === 0) return null;
+  return Math.round(((value - reference) / reference) * 100);
 }
 
 /** Formats a cost; with unpriced calls it is a lower bound, or unknown. */

@@ -10,8 +10,8 @@ export type TimedFrame = { frame: ChatFrame; offset: number };
 export function timedFrames(frames: ReplayFrame[]): TimedFrame[] {
   let offset = 0;
   return frames.map((frame, index) => {
-    const before = frames[index - 1];
-    offset += before ? Math.min(LONGEST_PAUSE, Math.max(0, frame.at - before.at)) : 0;
+    const previous = frames[index - 1];
+    offset += previous ? Math.min(LONGEST_PAUSE, Math.max(0, frame.at - previous.at)) : 0;
     return { frame: { ...frame, seq: index + 1 }, offset };
   });
 }

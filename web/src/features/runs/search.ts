@@ -30,12 +30,14 @@ export const STATUSES: RunStatus[] = [
 export const WITHIN = Object.keys(SPANS) as Within[];
 
 /** Reads the filters from the address; unknown ones are dropped. */
-export function runSearch(given: Record<string, unknown>): RunSearch {
+export function runSearch(search: Record<string, unknown>): RunSearch {
   const text = (name: string) =>
-    typeof given[name] === "string" || typeof given[name] === "number" ? String(given[name]) || undefined : undefined;
+    typeof search[name] === "string" || typeof search[name] === "number"
+      ? String(search[name]) || undefined
+      : undefined;
   const within = text("within");
   return withoutGaps({
-    status: STATUSES.find((status) => status === given.status),
+    status: STATUSES.find((status) => status === search.status),
     agent: text("agent"),
     bot: text("bot"),
     conversation: text("conversation"),

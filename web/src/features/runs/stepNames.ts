@@ -9,21 +9,21 @@ const ORDINARY_ENDS = ["stop", "completed"];
 
 export function withReadableNames(
   steps: Step[],
-  words: Pick<Words, "t" | "exists">,
+  i18n: Pick<Words, "t" | "exists">,
   names: ReadonlyMap<string, string>,
 ): Step[] {
-  return steps.map((step) => ({ ...step, name: readableName(step, words, names) }));
+  return steps.map((step) => ({ ...step, name: readableName(step, i18n, names) }));
 }
 
 function readableName(
   { kind, name }: Step,
-  words: Pick<Words, "t" | "exists">,
+  i18n: Pick<Words, "t" | "exists">,
   names: ReadonlyMap<string, string>,
 ): string {
-  const known = (key: string) => (words.exists(key) ? words.t(key) : name);
-  if (kind === "event") return eventLabel(name, words);
-  if (kind === "delivery") return names.get(name) ?? known(`surface.${name}`);
-  if (kind === "action" || kind === "approval") return known(`action.${name.replace(/^elsewhere\//, "")}`);
+  const translateOr = (key: string) => (i18n.exists(key) ? i18n.t(key) : name);
+  if (kind === "event") return eventLabel(name, i18n);
+  if (kind === "delivery") return names.get(name) ?? translateOr(`surface.${name}`);
+  if (kind === "action" || kind === "approval") return translateOr(`action.${name.replace(/^elsewhere\//, "")}`);
   if (kind === "end" && ORDINARY_ENDS.includes(name)) return "";
   return name;
 }

@@ -57,7 +57,7 @@ const BRIEF = 200;
 const FINE = ["", "answered", "done", "completed", "ok", "allowed"];
 const str = (value: unknown): string => (typeof value === "string" ? value : "");
 
-function base(event: RunEvent, kind: StepKind, name: string, more: Partial<Step> = {}): Step {
+function base(event: RunEvent, kind: StepKind, name: string, extra: Partial<Step> = {}): Step {
   return {
     key: `${event.sequence}`,
     kind,
@@ -66,17 +66,17 @@ function base(event: RunEvent, kind: StepKind, name: string, more: Partial<Step>
     at: event.created_at,
     failed: false,
     detail: event.data,
-    ...more,
+    ...extra,
   };
 }
 
-function called(event: RunEvent, kind: "model" | "tool"): Step {
+function callStep(event: RunEvent, kind: "model" | "tool"): Step {
   const { data } = event;
   const outcome = str(data.outcome);
   const failed = data.error != null || !FINE.includes(outcome);
   const milliseconds = typeof data.milliseconds === "number" ? data.milliseconds : undefined;
   return base(event, kind, str(data.name) || str(data.tool_name), {
-    text: failed ? words(data.error) || outcome : "",
+    text: failed ? errorText(data.error) || outcome : "",
     // the row is written after the call: old ones have no start time
     at: typeof data.started_at === "number" ? data.started_at : event.created_at - (milliseconds ?? 0),
     milliseconds,
@@ -86,7 +86,7 @@ function called(event: RunEvent, kind: "model" | "tool"): Step {
   });
 }
 
-function words(error: unknown): string {
+function errorText(error: unknown): string {
   return str(error) || str((error as { message?: unknown } | null)?.message);
 }
 
@@ -96,22 +96,25 @@ function textOf(message: unknown): string {
   return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? "").join("") : "";
 }
 
-function said(event: RunEvent): Step {
+function messageStep(event: RunEvent): Step {
   const message = event.data.message as { reasoning?: unknown } | undefined;
   return base(event, "message", "", { text: textOf(message), thinking: str(message?.reasoning) || undefined });
 }
 
-function kept(event: RunEvent): Step {
+function artifactStep(event: RunEvent): Step {
   const { data } = event;
   const name = str(data.name) || str(data.artifact_type);
-  const named = event.artifact_refs.map((ref) => ({ artifact_id: str(ref.artifact_id), name: str(ref.name) || name }));
-  const own = str(data.artifact_id);
+  const references = event.artifact_refs.map((ref) => ({
+    artifact_id: str(ref.artifact_id),
+    name: str(ref.name) || name,
+  }));
+  const artifactId = str(data.artifact_id);
   return base(event, "artifact", name, {
-    files: named.length || !own ? named : [{ artifact_id: own, name: name || own }],
+    files: references.length || !artifactId ? references : [{ artifact_id: artifactId, name: name || artifactId }],
   });
 }
 
-function asked(event: RunEvent): Step {
+function approvalStep(event: RunEvent): Step {
   const { type, data } = event;
   const state = str(data.status);
   const kind = type.startsWith("approval.") ? "approval" : "action";
@@ -135,23 +138,24 @@ function brief(value: unknown): string {
 /** Returns the steps of an event. A run may end with a message: that is two steps. */
 function steps(event: RunEvent): Step[] {
   const last = event.type === "run.completed" && event.data.message != null;
-  return last ? [{ ...said(event), key: `${event.sequence} said` }, step(event)] : [step(event)];
+  return last ? [{ ...messageStep(event), key: `${event.sequence} said` }, step(event)] : [step(event)];
 }
 
 function step(event: RunEvent): Step {
   const { type, data } = event;
-  if (type === "model.called") return called(event, "model");
-  if (type === "message.completed") return said(event);
+  if (type === "model.called") return callStep(event, "model");
+  if (type === "message.completed") return messageStep(event);
   if (type === "state.updated")
     return base(event, "state", `${str(data.scope)}.${str(data.key)}`, { text: brief(data.value) });
-  if (type === "artifact.created") return kept(event);
-  if (type.startsWith("action.") || type.startsWith("approval.")) return asked(event);
+  if (type === "artifact.created") return artifactStep(event);
+  if (type.startsWith("action.") || type.startsWith("approval.")) return approvalStep(event);
   if (type.startsWith("steering."))
     return base(event, "steering", "", { state: type.slice("steering.".length), text: str(data.text) });
   if (type.endsWith("denied"))
     return base(event, "denial", str(data.action) || type, { text: str(data.message), failed: true });
   if (type === "run.completed") return base(event, "end", str(data.finish_reason));
-  if (type === "run.failed") return base(event, "failure", str(data.code), { text: words(data.error), failed: true });
+  if (type === "run.failed")
+    return base(event, "failure", str(data.code), { text: errorText(data.error), failed: true });
   return base(event, "other", type);
 }
 
@@ -160,47 +164,47 @@ function step(event: RunEvent): Step {
  * measured.
  */
 function toolSteps(events: RunEvent[]): Step[] {
-  const begun = new Map<string, RunEvent>();
+  const started = new Map<string, RunEvent>();
   const steps: Step[] = [];
-  const counted: Step[] = [];
+  const timedCalls: Step[] = [];
   for (const event of events) {
     const id = str(event.data.tool_call_id) || `${event.sequence}`;
-    if (event.type === "tool.call.started") begun.set(id, event);
-    if (event.type === "tool.called") counted.push(called(event, "tool"));
+    if (event.type === "tool.call.started") started.set(id, event);
+    if (event.type === "tool.called") timedCalls.push(callStep(event, "tool"));
     if (event.type === "tool.call.completed") {
-      const start = begun.get(id);
-      begun.delete(id);
-      const at = start?.created_at ?? event.created_at;
+      const start = started.get(id);
+      started.delete(id);
+      const startedAt = start?.created_at ?? event.created_at;
       steps.push({
-        ...called(event, "tool"),
-        at,
-        milliseconds: start && event.created_at - at,
+        ...callStep(event, "tool"),
+        at: startedAt,
+        milliseconds: start && event.created_at - startedAt,
         given: start?.data.parameters,
         gave: event.data.result,
       });
     }
   }
-  const open = [...begun.values()].map((event) =>
+  const open = [...started.values()].map((event) =>
     base(event, "tool", str(event.data.tool_name), { state: "running", given: event.data.parameters }),
   );
-  return [...withTimes(steps, counted), ...open];
+  return [...withTimes(steps, timedCalls), ...open];
 }
 
-function withTimes(told: Step[], counted: Step[]): Step[] {
-  const left = [...counted];
-  const steps = told.map((each) => {
-    const place = left.findIndex((other) => other.name === each.name);
-    const [own] = place < 0 ? [] : left.splice(place, 1);
-    if (!own) return each;
+function withTimes(reported: Step[], timedCalls: Step[]): Step[] {
+  const remaining = [...timedCalls];
+  const steps = reported.map((each) => {
+    const index = remaining.findIndex((other) => other.name === each.name);
+    const [match] = index < 0 ? [] : remaining.splice(index, 1);
+    if (!match) return each;
     return {
       ...each,
-      at: own.at,
-      milliseconds: own.milliseconds,
-      failed: each.failed || own.failed,
-      text: each.text || own.text,
+      at: match.at,
+      milliseconds: match.milliseconds,
+      failed: each.failed || match.failed,
+      text: each.text || match.text,
     };
   });
-  return [...steps, ...left];
+  return [...steps, ...remaining];
 }
 
 function delivered(delivery: Delivered): Step {
@@ -250,8 +254,8 @@ function begin({ event }: Around): Step[] {
 
 /** Returns the start of the run, from which all offsets count. Its event may be earlier, if it waited. */
 export function startOf(steps: Step[], around: Around): number {
-  const own = around.started_at ?? around.created_at;
-  return own ?? Math.min(...steps.filter((step) => step.kind !== "event").map((step) => step.at));
+  const start = around.started_at ?? around.created_at;
+  return start ?? Math.min(...steps.filter((step) => step.kind !== "event").map((step) => step.at));
 }
 
 /**
@@ -259,18 +263,18 @@ export function startOf(steps: Step[], around: Around): number {
  * results. The end follows everything that the run did; only late decisions and deliveries follow it.
  */
 export function timeline(events: RunEvent[], around: Around = {}): Step[] {
-  const told = events.filter((event) => event.type !== "message.delta");
-  const tools = told.filter((event) => event.type.startsWith("tool."));
-  const others = told.filter((event) => !event.type.startsWith("tool."));
-  const all = [
-    ...others.flatMap(steps),
+  const relevant = events.filter((event) => event.type !== "message.delta");
+  const tools = relevant.filter((event) => event.type.startsWith("tool."));
+  const otherEvents = relevant.filter((event) => !event.type.startsWith("tool."));
+  const allSteps = [
+    ...otherEvents.flatMap(steps),
     ...toolSteps(tools),
     ...(around.denials ?? []).map(denied),
     ...(around.deliveries ?? []).map(delivered),
   ].map((each) => (isEnd(each) && around.finished_at ? { ...each, at: around.finished_at } : each));
-  const end = all.find(isEnd)?.at ?? Infinity;
+  const end = allSteps.find(isEnd)?.at ?? Infinity;
   const phase = (each: Step): number => (isEnd(each) ? 1 : isAfter(each, end) ? 2 : 0);
-  const sorted = all
+  const sorted = allSteps
     .map((each, index) => ({ each, index }))
     .sort(
       (a, b) =>

@@ -6,22 +6,22 @@ import type { Page, Run } from "../../api/types";
 import * as runQueries from "./queries";
 
 /** Joins the newest page with older ones. Ids are ordered by time: where both overlap, the newest page is used. */
-export function joined(newest: Page<Run> | undefined, before: Run[]): { rows: Run[]; gap: boolean } {
+export function joined(newest: Page<Run> | undefined, older: Run[]): { rows: Run[]; gap: boolean } {
   const last = newest?.items.at(-1);
   if (newest?.next_cursor === null) return { rows: newest.items, gap: false };
-  if (!newest || !last) return { rows: before, gap: false };
-  const first = before[0];
+  if (!newest || !last) return { rows: older, gap: false };
+  const firstOlder = older[0];
   return {
-    rows: [...newest.items, ...before.filter((run) => run.run_id < last.run_id)],
-    gap: first !== undefined && first.run_id < last.run_id,
+    rows: [...newest.items, ...older.filter((run) => run.run_id < last.run_id)],
+    gap: firstOlder !== undefined && firstOlder.run_id < last.run_id,
   };
 }
 
 export function useRuns(filter: runQueries.RunFilter) {
   const newest = useQuery(runQueries.newestRuns(filter));
   const pages = useInfiniteQuery(runQueries.runs(filter));
-  const before = useMemo(() => pages.data?.pages.flatMap((page) => page.items) ?? [], [pages.data]);
-  const { rows, gap } = useMemo(() => joined(newest.data, before), [newest.data, before]);
+  const older = useMemo(() => pages.data?.pages.flatMap((page) => page.items) ?? [], [pages.data]);
+  const { rows, gap } = useMemo(() => joined(newest.data, older), [newest.data, older]);
   const { refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
   useEffect(() => {
     if (gap) void refetch();

@@ -17,8 +17,8 @@ export function whyWords(
   if (sentences.length === 0 || !sentences.every(({ code }) => exists(`why.${code}`))) return text;
   return sentences
     .map(({ code, values }) => {
-      const shown = readable(values, words, names);
-      return t(`why.${code === "granted" && !shown.names ? "granted_nothing" : code}`, shown);
+      const displayed = readable(values, words, names);
+      return t(`why.${code === "granted" && !displayed.names ? "granted_nothing" : code}`, displayed);
     })
     .join(" ");
 }
@@ -26,29 +26,29 @@ export function whyWords(
 /** Returns the values of a sentence with names and labels in place of ids. */
 function readable(values: Fields, words: Said, names: Names): Fields {
   const { t, exists } = words;
-  const known = (key: string, otherwise: unknown) => (exists(key) ? t(key) : otherwise);
-  const place = (id: unknown) => names.get(String(id)) ?? known(`surface.${String(id)}`, id);
+  const translateOr = (key: string, otherwise: unknown) => (exists(key) ? t(key) : otherwise);
+  const nameOf = (id: unknown) => names.get(String(id)) ?? translateOr(`surface.${String(id)}`, id);
   return {
     ...values,
-    ...(values.kind !== undefined && { what: known(`whyKind.${String(values.kind)}`, values.what) }),
+    ...(values.kind !== undefined && { what: translateOr(`whyKind.${String(values.kind)}`, values.what) }),
     ...(values.event_type !== undefined && { event_type: eventLabel(String(values.event_type), words) }),
-    ...(values.source !== undefined && { source: place(values.source) }),
-    ...(values.where !== undefined && { where: place(values.where) }),
+    ...(values.source !== undefined && { source: nameOf(values.source) }),
+    ...(values.where !== undefined && { where: nameOf(values.where) }),
     ...(values.runner !== undefined && { runner: names.get(String(values.runner)) ?? values.runner }),
     ...(values.action !== undefined && {
-      action: known(`action.${String(values.action).replace(/^elsewhere\//, "")}`, values.action),
+      action: translateOr(`action.${String(values.action).replace(/^elsewhere\//, "")}`, values.action),
     }),
-    ...(values.status !== undefined && { status: known(`state.${String(values.status)}`, values.status) }),
+    ...(values.status !== undefined && { status: translateOr(`state.${String(values.status)}`, values.status) }),
     ...(values.names !== undefined && { names: resources(String(values.names), words) }),
   };
 }
 
 /** Keeps only the counted resources of `history_page, 2 models`; the others are names of API calls. */
 function resources(names: string, { t, exists }: Said): string {
-  const counted = [...names.matchAll(/(\d+) ([a-z ]+)/g)].map(
+  const counts = [...names.matchAll(/(\d+) ([a-z ]+)/g)].map(
     ([, count, kind]) => [count, `resource.${kind!.trim().replaceAll(" ", "_")}`] as const,
   );
-  return counted
+  return counts
     .filter(([, key]) => exists(key))
     .map(([count, key]) => `${t(key)} (${count})`)
     .join(", ");

@@ -25,7 +25,7 @@ export function AddPerson() {
     ["users"],
     () => setDraft(NOBODY),
   );
-  const put = (name: "email" | "name" | "password") => (event: React.ChangeEvent<HTMLInputElement>) =>
+  const setField = (name: "email" | "name" | "password") => (event: React.ChangeEvent<HTMLInputElement>) =>
     setDraft({ ...draft, [name]: event.target.value });
   return (
     <Card title={t("settings.addPerson")}>
@@ -38,10 +38,10 @@ export function AddPerson() {
       >
         <LeaveGuard dirty={JSON.stringify(draft) !== JSON.stringify(NOBODY)} />
         <Field label={t("login.email")} required error={fieldMessage(adding.error, "email")}>
-          {(control) => <Input {...control} type="email" required value={draft.email} onChange={put("email")} />}
+          {(control) => <Input {...control} type="email" required value={draft.email} onChange={setField("email")} />}
         </Field>
         <Field label={t("settings.personName")}>
-          {(control) => <Input {...control} value={draft.name} onChange={put("name")} />}
+          {(control) => <Input {...control} value={draft.name} onChange={setField("name")} />}
         </Field>
         <Field
           label={t("login.password")}
@@ -56,7 +56,7 @@ export function AddPerson() {
               autoComplete="new-password"
               required
               value={draft.password}
-              onChange={put("password")}
+              onChange={setField("password")}
             />
           )}
         </Field>

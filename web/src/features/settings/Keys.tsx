@@ -15,15 +15,15 @@ import * as settingsQueries from "./queries";
 export function Keys() {
   const { t } = useTranslation();
   const keys = useQuery(settingsQueries.keys);
-  const good = keys.data?.filter((key) => !key.revoked_at);
+  const active = keys.data?.filter((key) => !key.revoked_at);
   return (
     <div className="space-y-5">
       <ErrorMessage error={keys.error} />
       {keys.isPending && <Loading />}
-      {good?.length === 0 && <Empty title={t("settings.noKeys")} text={t("settings.noKeysText")} />}
-      {!!good?.length && (
+      {active?.length === 0 && <Empty title={t("settings.noKeys")} text={t("settings.noKeysText")} />}
+      {!!active?.length && (
         <Rows>
-          {good.map((key) => (
+          {active.map((key) => (
             <KeyRow key={key.key_id} apiKey={key} />
           ))}
         </Rows>
@@ -35,8 +35,8 @@ export function Keys() {
 
 function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   const { t, i18n } = useTranslation();
-  const over = apiKey.expires_at !== null && apiKey.expires_at < Date.now();
-  const told = [
+  const expired = apiKey.expires_at !== null && apiKey.expires_at < Date.now();
+  const details = [
     t("settings.keyMade", { at: formatTime(apiKey.created_at, i18n.language) }),
     apiKey.last_used_at
       ? t("settings.keyUsed", { at: formatTime(apiKey.last_used_at, i18n.language) })
@@ -46,10 +46,10 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   return (
     <Row
       title={apiKey.name}
-      text={told.join(" · ")}
+      text={details.join(" · ")}
       marks={
         <>
-          {over && <Badge tone="warn">{t("state.expired")}</Badge>}
+          {expired && <Badge tone="warn">{t("state.expired")}</Badge>}
           <Badge>{t(`scope.${apiKey.scope}`)}</Badge>
         </>
       }

@@ -44,15 +44,15 @@ function Person({ user }: { user: User }) {
       answer(api.PUT("/api/v1/users/{user_id}", { params: { path: { user_id: user.user_id } }, body: change })),
     ["users"],
   );
-  const own = me?.user_id === user.user_id;
+  const isSelf = me?.user_id === user.user_id;
   const roles = manageable(me?.role);
-  const fixed = own || !roles.includes(user.role);
+  const fixed = isSelf || !roles.includes(user.role);
   const name = user.name || user.email;
   return (
     <Row
       title={
         <span className="flex flex-wrap items-center gap-2">
-          {name} {own && <Badge tone="accent">{t("settings.you")}</Badge>}{" "}
+          {name} {isSelf && <Badge tone="accent">{t("settings.you")}</Badge>}{" "}
           {!user.enabled && <Badge tone="warn">{t("common.disabled")}</Badge>}
         </span>
       }

@@ -38,8 +38,8 @@ function Form({ current }: { current: Versioned<Settings> }) {
   const [draft, setDraft] = useState<Values | null>(null);
   const base = useBase(current, draft !== null);
   const settings = base.value;
-  const before = valuesOf(settings);
-  const values = draft ?? before;
+  const stored = valuesOf(settings);
+  const values = draft ?? stored;
   const stale = ["settings", "info"];
   const discard = () => {
     setDraft(null);
@@ -61,7 +61,7 @@ function Form({ current }: { current: Versioned<Settings> }) {
     stale,
     after: () => setDraft(null),
   });
-  const dirty = Object.keys(changesOf(before, values)).length > 0;
+  const dirty = Object.keys(changesOf(stored, values)).length > 0;
   return (
     <form
       className="space-y-5"

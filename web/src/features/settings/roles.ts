@@ -3,7 +3,7 @@ import type { Role } from "../../api/types";
 
 export const ROLES: Role[] = ["owner", "admin", "operator", "viewer"];
 
-export function manageable(by: Role | undefined): Role[] {
-  if (by === "owner") return ROLES;
-  return by === "admin" ? ["operator", "viewer"] : [];
+export function manageable(role: Role | undefined): Role[] {
+  if (role === "owner") return ROLES;
+  return role === "admin" ? ["operator", "viewer"] : [];
 }

@@ -16,9 +16,9 @@ export default function SetupPage() {
   const { t } = useTranslation();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const asked = useQuery(queries.setup);
+  const setup = useQuery(queries.setup);
   const [owner, setOwner] = useState({ name: "", email: "", password: "", token: "" });
-  const put = (name: keyof typeof owner) => (event: React.ChangeEvent<HTMLInputElement>) =>
+  const setField = (name: keyof typeof owner) => (event: React.ChangeEvent<HTMLInputElement>) =>
     setOwner({ ...owner, [name]: event.target.value });
   const making = useMutation({
     mutationFn: () => answer(api.POST("/api/v1/auth/setup", { body: owner })),
@@ -38,7 +38,9 @@ export default function SetupPage() {
         }}
       >
         <Field label={t("setup.name")}>
-          {(control) => <Input {...control} autoComplete="name" autoFocus value={owner.name} onChange={put("name")} />}
+          {(control) => (
+            <Input {...control} autoComplete="name" autoFocus value={owner.name} onChange={setField("name")} />
+          )}
         </Field>
         <Field label={t("login.email")} error={fieldMessage(making.error, "email")}>
           {(control) => (
@@ -48,7 +50,7 @@ export default function SetupPage() {
               autoComplete="username"
               required
               value={owner.email}
-              onChange={put("email")}
+              onChange={setField("email")}
             />
           )}
         </Field>
@@ -64,13 +66,13 @@ export default function SetupPage() {
               autoComplete="new-password"
               required
               value={owner.password}
-              onChange={put("password")}
+              onChange={setField("password")}
             />
           )}
         </Field>
-        {asked.data?.token_required && (
+        {setup.data?.token_required && (
           <Field label={t("setup.token")} hint={t("setup.tokenHint")}>
-            {(control) => <Input {...control} required value={owner.token} onChange={put("token")} />}
+            {(control) => <Input {...control} required value={owner.token} onChange={setField("token")} />}
           </Field>
         )}
         <ErrorMessage error={making.error} />

@@ -61,9 +61,9 @@ export default function WelcomePage() {
 
 /** Finds the bots that have received events, among the first `LOOKED_AT`. */
 function useHeard(bots: Bot[]): Set<string> {
-  const looked = bots.slice(0, LOOKED_AT);
-  const events = useQueries({ queries: looked.map((bot) => botQueries.botEvents(bot.bot_id)) });
-  return new Set(looked.filter((_, index) => (events[index]?.data?.length ?? 0) > 0).map((bot) => bot.bot_id));
+  const checkedBots = bots.slice(0, LOOKED_AT);
+  const events = useQueries({ queries: checkedBots.map((bot) => botQueries.botEvents(bot.bot_id)) });
+  return new Set(checkedBots.filter((_, index) => (events[index]?.data?.length ?? 0) > 0).map((bot) => bot.bot_id));
 }
 
 function StepCard({

@@ -11,12 +11,12 @@ const isConnected = (bot: Bot): boolean => bot.enabled && bot.status.state === "
 
 /** Returns the bot of the steps: the first that received an event, or else the first that is connected. */
 export function firstWorking(bots: Bot[], heard: Set<string>): Bot | undefined {
-  const on = bots.filter((bot) => bot.enabled);
+  const enabled = bots.filter((bot) => bot.enabled);
   return (
-    on.find((bot) => isConnected(bot) && heard.has(bot.bot_id)) ??
-    on.find((bot) => heard.has(bot.bot_id)) ??
-    on.find(isConnected) ??
-    on[0] ??
+    enabled.find((bot) => isConnected(bot) && heard.has(bot.bot_id)) ??
+    enabled.find((bot) => heard.has(bot.bot_id)) ??
+    enabled.find(isConnected) ??
+    enabled[0] ??
     bots[0]
   );
 }

@@ -27,14 +27,14 @@ export function PasteServers({ onDone }: { onDone: () => void }) {
   const [added, setAdded] = useState<string[]>([]);
   const allowed = useCommandsAllowed();
   const pasted = text.trim() ? readPasted(text) : null;
-  const rest = (pasted?.servers ?? []).filter((server) => !added.includes(server.name));
-  const commands = rest.filter(isCommand);
-  const asks = commands.length > 0 && !allowed;
+  const remaining = (pasted?.servers ?? []).filter((server) => !added.includes(server.name));
+  const commands = remaining.filter(isCommand);
+  const needsConfirming = commands.length > 0 && !allowed;
   const adding = useSave(
     async (servers: PastedServer[]) => {
       // one after the other: what is added stays added when a later one is refused
       for (const server of servers) {
-        const body = bodyOf(server, asks ? confirmed(typed, t("tools.confirmWords")) : "");
+        const body = bodyOf(server, needsConfirming ? confirmed(typed, t("tools.confirmWords")) : "");
         await answer(api.POST("/api/v1/mcp-servers", { body }));
         setAdded((names) => [...names, server.name]);
       }
@@ -43,13 +43,13 @@ export function PasteServers({ onDone }: { onDone: () => void }) {
     onDone,
   );
   const problem = pasted?.problem && t(pasted.problem.key, { name: pasted.problem.name });
-  const refused = fieldMessage(adding.error, "confirmation");
+  const confirmationError = fieldMessage(adding.error, "confirmation");
   return (
     <form
       className="max-w-2xl space-y-5"
       onSubmit={(event) => {
         event.preventDefault();
-        adding.mutate(rest);
+        adding.mutate(remaining);
       }}
     >
       <LeaveGuard dirty={!adding.isSuccess && text.trim() !== ""} />
@@ -67,9 +67,9 @@ export function PasteServers({ onDone }: { onDone: () => void }) {
           />
         )}
       </Field>
-      {rest.length > 0 && (
+      {remaining.length > 0 && (
         <ul aria-label={t("tools.servers")} className="space-y-1.5">
-          {rest.map((server) => (
+          {remaining.map((server) => (
             <li key={server.name} className="flex flex-wrap items-center gap-2 text-sm">
               <span className="font-medium">{server.name}</span> <Badge>{t(`tools.${server.transport}`)}</Badge>
               <span className="min-w-0 break-all text-quiet">{lineOf(server)}</span>
@@ -77,11 +77,13 @@ export function PasteServers({ onDone }: { onDone: () => void }) {
           ))}
         </ul>
       )}
-      {asks && <Confirmation commands={commands.map(lineOf)} value={typed} onChange={setTyped} error={refused} />}
-      {!refused && <ErrorMessage error={adding.error} />}
+      {needsConfirming && (
+        <Confirmation commands={commands.map(lineOf)} value={typed} onChange={setTyped} error={confirmationError} />
+      )}
+      {!confirmationError && <ErrorMessage error={adding.error} />}
       <div className="flex flex-wrap gap-2">
-        <Button type="submit" weight="primary" busy={adding.isPending} disabled={rest.length === 0}>
-          {rest.length ? t("tools.pasteAdd", { count: rest.length }) : t("common.add")}
+        <Button type="submit" weight="primary" busy={adding.isPending} disabled={remaining.length === 0}>
+          {remaining.length ? t("tools.pasteAdd", { count: remaining.length }) : t("common.add")}
         </Button>
         <Button weight="quiet" onClick={onDone}>
           {t("common.cancel")}

@@ -41,11 +41,11 @@ function Form({
   const { t } = useTranslation();
   const server = opened?.value;
   const [draft, setDraft] = useState(server ? draftOf(server) : FRESH);
-  const [begun] = useState(draft);
+  const [initial] = useState(draft);
   const allowed = useCommandsAllowed();
-  const asks = !allowed && needsConfirmation(draft, server);
-  const wanted = () =>
-    bodyOf({ ...draft, confirmation: asks ? confirmed(draft.confirmation, t("tools.confirmWords")) : "" });
+  const needsConfirming = !allowed && needsConfirmation(draft, server);
+  const toRequest = () =>
+    bodyOf({ ...draft, confirmation: needsConfirming ? confirmed(draft.confirmation, t("tools.confirmWords")) : "" });
   const path = { server_id: server?.server_id ?? "" };
   const saving = useSaveWithConflict({
     base: opened,
@@ -60,7 +60,7 @@ function Form({
   });
   const testing = useMutation({
     mutationFn: () => {
-      const body = wanted();
+      const body = toRequest();
       return answer(
         server
           ? api.POST("/api/v1/mcp-servers/{server_id}/test", { params: { path }, body })
@@ -68,7 +68,7 @@ function Form({
       );
     },
   });
-  const put = (change: Partial<ServerDraft>) => {
+  const update = (change: Partial<ServerDraft>) => {
     setDraft({ ...draft, ...change });
     testing.reset(); // the result is not that of the changed settings
   };
@@ -81,16 +81,16 @@ function Form({
         const button = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
         saving.reset();
         if (button?.value === "test") testing.mutate();
-        else saving.save(wanted());
+        else saving.save(toRequest());
       }}
     >
-      <LeaveGuard dirty={!saving.isSuccess && JSON.stringify(draft) !== JSON.stringify(begun)} spansTabs={!!server} />
-      <Fields draft={draft} put={put} wrong={(field) => fieldMessage(problem, field)} />
-      {asks && (
+      <LeaveGuard dirty={!saving.isSuccess && JSON.stringify(draft) !== JSON.stringify(initial)} spansTabs={!!server} />
+      <Fields draft={draft} put={update} wrong={(field) => fieldMessage(problem, field)} />
+      {needsConfirming && (
         <Confirmation
           commands={[draft.command.split("\n").join(" ")]}
           value={draft.confirmation}
-          onChange={(confirmation) => put({ confirmation })}
+          onChange={(confirmation) => update({ confirmation })}
           error={fieldMessage(problem, "confirmation")}
         />
       )}

@@ -18,7 +18,7 @@ export function ServerRow({ server, edit }: { server: McpServer; edit: boolean }
   const [editing, setEditing] = useState(false);
   const path = { params: { path: { server_id: server.server_id } } };
   const testing = useMutation({ mutationFn: () => answer(api.POST("/api/v1/mcp-servers/{server_id}/test", path)) });
-  const told = testing.data ? null : server.enabled && server.status.last_error;
+  const lastError = testing.data ? null : server.enabled && server.status.last_error;
   return (
     <li className="space-y-2 py-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -60,7 +60,7 @@ export function ServerRow({ server, edit }: { server: McpServer; edit: boolean }
           </>
         )}
       </div>
-      {told && <ErrorMessage error={new Error(told)} mild />}
+      {lastError && <ErrorMessage error={new Error(lastError)} mild />}
       <ErrorMessage error={testing.error} />
       {testing.data && <TestResult status={testing.data} />}
       {editing && (

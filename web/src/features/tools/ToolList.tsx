@@ -11,13 +11,13 @@ export function ToolList({ tools }: { tools: Tool[] }) {
   const { t } = useTranslation();
   const groups = [...new Set([...SOURCES, ...tools.map((tool) => tool.source)])];
   return groups.map((source) => {
-    const own = tools.filter((tool) => tool.source === source);
-    if (own.length === 0) return null;
+    const sourceTools = tools.filter((tool) => tool.source === source);
+    if (sourceTools.length === 0) return null;
     return (
       <section key={source} className="space-y-3">
         <h2 className="font-semibold">{t(`toolSource.${source}`)}</h2>
         <ul className="divide-y divide-line overflow-hidden rounded-card border border-line bg-surface shadow-card">
-          {own.map((tool) => (
+          {sourceTools.map((tool) => (
             <ToolRow key={tool.tool_name} tool={tool} />
           ))}
         </ul>

@@ -34,22 +34,22 @@ export function readPasted(text: string): Pasted {
   try {
     content = JSON.parse(text);
   } catch {
-    return wrong("tools.pasteNotJson");
+    return failure("tools.pasteNotJson");
   }
-  const listed = isObject(content) ? (content.mcpServers ?? content.servers ?? content) : undefined;
-  if (!isObject(listed) || Object.keys(listed).length === 0) return wrong("tools.pasteNoServers");
+  const entries = isObject(content) ? (content.mcpServers ?? content.servers ?? content) : undefined;
+  if (!isObject(entries) || Object.keys(entries).length === 0) return failure("tools.pasteNoServers");
   const servers: PastedServer[] = [];
-  for (const [given, entry] of Object.entries(listed)) {
-    const server = isObject(entry) ? serverOf(nameOf(given), entry) : null;
-    if (!server) return wrong("tools.pasteIncomplete", given);
-    if (!server.name) return wrong("tools.pasteName", given);
-    if (servers.some((other) => other.name === server.name)) return wrong("tools.pasteTwice", server.name);
+  for (const [name, entry] of Object.entries(entries)) {
+    const server = isObject(entry) ? serverOf(nameOf(name), entry) : null;
+    if (!server) return failure("tools.pasteIncomplete", name);
+    if (!server.name) return failure("tools.pasteName", name);
+    if (servers.some((other) => other.name === server.name)) return failure("tools.pasteTwice", server.name);
     servers.push(server);
   }
   return { servers };
 }
 
-const wrong = (key: string, name?: string): Pasted => ({ servers: [], problem: { key, name } });
+const failure = (key: string, name?: string): Pasted => ({ servers: [], problem: { key, name } });
 
 function serverOf(name: string, entry: Entry): PastedServer | null {
   const enabled = entry.disabled !== true;
