@@ -1,4 +1,4 @@
-"""`python -m bench [spine] [onebot] [history] [idle] [wire] [--database postgres]` measures and prints.
+"""`python -m bench [spine] [onebot] [history] [idle] [wire] [writers] [--database postgres]` measures and prints.
 
 Exit status 1 means that something could not be measured.
 """
@@ -12,15 +12,16 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from . import environment, history, idle, onebot, spine, wire
+from . import environment, history, idle, onebot, spine, wire, writers
 from .databases import OPENINGS
 from .host import Unmeasurable
 from .messages import WORDS
 from .report import Figure, Report
 
-NAMES = ("spine", "onebot", "history", "idle", "wire")
+NAMES = ("spine", "onebot", "history", "idle", "wire", "writers")
 BY_DEFAULT = ("spine", "onebot", "idle", "wire")
-"""Benchmarks that run without arguments. `history` is left out, since writing a million items takes some minutes."""
+"""Benchmarks that run without arguments. `history` is left out, since writing a million items takes some minutes, and
+`writers`, which concerns several Hosts on PostgreSQL."""
 Measure = Callable[[Path], Coroutine[Any, Any, list[Figure]]]
 
 
@@ -34,7 +35,7 @@ def main() -> int:
     started = time.perf_counter()
     with environment.work_folder() as folder:
         report = Report(environment.describe(folder, arguments.database))
-        for name, measure in _chosen(arguments).items():
+        for name, measure in _selected_measures(arguments).items():
             print(f"measuring: {name} ...", file=sys.stderr, flush=True)
             try:
                 report.add(name, _run(measure, folder))
@@ -53,7 +54,7 @@ def _run(measure: Measure, folder: Path) -> list[Figure]:
         return runner.run(measure(folder))
 
 
-def _chosen(arguments: argparse.Namespace) -> dict[str, Measure]:
+def _selected_measures(arguments: argparse.Namespace) -> dict[str, Measure]:
     quick = arguments.quick
     every: dict[str, Measure] = {
         "spine": lambda folder: spine.measure(
@@ -65,13 +66,14 @@ def _chosen(arguments: argparse.Namespace) -> dict[str, Measure]:
         ),
         "idle": lambda folder: idle.measure(folder, idle.QUICK if quick else idle.FULL),
         "wire": lambda folder: wire.measure(wire.QUICK if quick else wire.FULL),
+        "writers": lambda folder: writers.measure(writers.QUICK if quick else writers.FULL),
     }
     return {name: measure for name, measure in every.items() if name in (arguments.names or BY_DEFAULT)}
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measures a real Host on this machine.")
-    parser.add_argument("names", nargs="*", metavar=" | ".join(NAMES), help="default: all but history")
+    parser.add_argument("names", nargs="*", metavar=" | ".join(NAMES), help="default: all but history and writers")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, under 40 s")
     parser.add_argument("--check", action="store_true", help="exit 1 when a target is missed")

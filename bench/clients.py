@@ -78,8 +78,8 @@ class HttpLane(asyncio.Protocol):
         end = buffer.find(b"\r\n\r\n")
         if end < 0 or self._answer is None or self._answer.done():
             return
-        at = buffer.find(b"content-length: ")
-        length = int(buffer[at + 16 : buffer.index(b"\r\n", at)])
+        header_start = buffer.find(b"content-length: ")
+        length = int(buffer[header_start + 16 : buffer.index(b"\r\n", header_start)])
         if len(buffer) >= end + 4 + length:
             self._buffer = b""
             self._answer.set_result((int(buffer[9:12]), buffer[end + 4 :]))
@@ -206,9 +206,9 @@ class ChatLane(asyncio.Protocol):
         self._books.answered += 1
 
     def _fail(self, reason: str) -> None:
-        for waiting in (self._connected, self._ended):
-            if waiting is not None and not waiting.done():
-                waiting.set_exception(Unmeasurable(reason))
+        for future in (self._connected, self._ended):
+            if future is not None and not future.done():
+                future.set_exception(Unmeasurable(reason))
 
 
 def event_body(agent_id: str, chat: str, message: Message) -> bytes:

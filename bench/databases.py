@@ -147,9 +147,9 @@ class PostgresDatabase:
         return PostgresLedger(await asyncpg.connect(self._server.url(name)))
 
     def cpu_seconds(self) -> float:
-        main, *others = [process.cpu_times() for process in self._server.processes()]
-        ended = main.children_user + main.children_system
-        return float(ended + sum(each.user + each.system for each in (main, *others)))
+        main, *children = [process.cpu_times() for process in self._server.processes()]
+        ended_seconds = main.children_user + main.children_system
+        return float(ended_seconds + sum(each.user + each.system for each in (main, *children)))
 
     @asynccontextmanager
     async def _ledger(self, name: str) -> AsyncIterator[PostgresLedger]:

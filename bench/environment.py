@@ -68,8 +68,8 @@ def _bytecode() -> str:
     every start if the cache can't be written."""
     sources = list(REPOSITORY.glob("packages/*/src/**/*.py"))
     stale = [source for source in sources if not _is_compiled(source)]
-    written = "not written" if sys.dont_write_bytecode else "written"
-    return f"{len(stale)} of {len(sources)} of Parlour's modules have none; it is {written} in this environment"
+    state = "not written" if sys.dont_write_bytecode else "written"
+    return f"{len(stale)} of {len(sources)} of Parlour's modules have none; it is {state} in this environment"
 
 
 def _is_compiled(source: Path) -> bool:

@@ -47,30 +47,30 @@ async def _load(host: Host, agent_id: str, requesting: bool) -> Outcome:
     started = loop.time()
     seconds: list[tuple[float, float]] = []
 
-    async def talk(lane: HttpLane, offset: float) -> None:
+    async def send_requests(lane: HttpLane, offset: float) -> None:
         """Sends at fixed times; a message that is late because the one before was slow counts from when it was due."""
-        due = started + offset
-        while due < started + SECONDS:
-            await asyncio.sleep(max(0.0, due - loop.time()))
-            late = loop.time() - due
-            seconds.append((due - started, late + await lane.say()))
-            due += CONNECTIONS / RATE
+        due_at = started + offset
+        while due_at < started + SECONDS:
+            await asyncio.sleep(max(0.0, due_at - loop.time()))
+            delay = loop.time() - due_at
+            seconds.append((due_at - started, delay + await lane.say()))
+            due_at += CONNECTIONS / RATE
 
     async def request() -> float:
         await asyncio.sleep(REQUESTED_AT_SECONDS)
-        before = loop.time()
+        sent_at = loop.time()
         answers = [await asyncio.to_thread(_status, host, path) for path in PATHS] if requesting else []
         assert all(answer < 500 for answer in answers), answers
-        return loop.time() - before
+        return loop.time() - sent_at
 
-    talking = (talk(lane, number / RATE) for number, lane in enumerate(lanes))
+    talking = (send_requests(lane, number / RATE) for number, lane in enumerate(lanes))
     took, *_ = await asyncio.gather(request(), *talking)
     assert not books.wrong, books.wrong[:3]
     for lane in lanes:
         await lane.close()
-    since = REQUESTED_AT_SECONDS - 0.1
-    after = sorted(each for due, each in seconds if since <= due <= since + WINDOW_SECONDS)
-    return Outcome(1000 * after[-1], 1000 * after[int(len(after) * 0.99)], 1000 * took)
+    window_start = REQUESTED_AT_SECONDS - 0.1
+    latencies = sorted(each for due_at, each in seconds if window_start <= due_at <= window_start + WINDOW_SECONDS)
+    return Outcome(1000 * latencies[-1], 1000 * latencies[int(len(latencies) * 0.99)], 1000 * took)
 
 
 def _status(host: Host, path: str) -> int:
@@ -96,14 +96,14 @@ async def measure(folder: Path, trees: Sequence[Path], rounds: int) -> None:
         key = install(data, _settings(tree))
         with running(data, key, _settings(tree)) as host:
             prepared[tree] = (data, key, host.make_agent())
-    taken: dict[tuple[Path, bool], list[Outcome]] = {(tree, asks): [] for tree in trees for asks in (False, True)}
+    by_tree: dict[tuple[Path, bool], list[Outcome]] = {(tree, asks): [] for tree in trees for asks in (False, True)}
     for _ in range(rounds):
-        for (tree, requesting), outcomes in taken.items():
+        for (tree, requesting), outcomes in by_tree.items():
             data, key, agent_id = prepared[tree]
             with running(data, key, _settings(tree)) as host:
                 await asyncio.sleep(1.0)
                 outcomes.append(await _load(host, agent_id, requesting))
-    for (tree, requesting), outcomes in taken.items():
+    for (tree, requesting), outcomes in by_tree.items():
         slowest = [each.slowest_ms for each in outcomes]
         print(
             f"{tree} {'with' if requesting else 'without'} first request: slowest message {median(slowest):.0f} ms"

@@ -27,36 +27,38 @@ async def measure(lane: HttpLane, database: Database, size: Size) -> list[Figure
     """Measures old and new conversations alternately, before and after the transcript is filled."""
     for _ in range(size.aged):
         await lane.say()
-    old, young = await _in_turns(lane, size.compared, "before")
+    old_times, young_times = await _in_turns(lane, size.compared, "before")
     last = size.aged + size.compared
     figures = [
-        _ratio(f"messages {size.aged} to {last} by the first {YOUNG_MESSAGES}", old, young),
+        _ratio(f"messages {size.aged} to {last} by the first {YOUNG_MESSAGES}", old_times, young_times),
     ]
     await fill(database, "grown", size.items)
     old_after, young_after = await _in_turns(lane, size.compared, "after")
     title = f"after {size.items:,} more items in it"
     figures.append(_ratio(f"{title}, by first messages", old_after, young_after))
     note = "first messages of other conversations, both times; the machine's drift is in it"
-    drift = percentile(young_after, 50) / percentile(young, 50)
+    drift = percentile(young_after, 50) / percentile(young_times, 50)
     figures.append(Figure("any message then, by before", drift, "times", None, note))
     await lane.close()
     return figures
 
 
 async def _in_turns(lane: HttpLane, count: int, name: str) -> tuple[list[float], list[float]]:
-    old, young = [], []
+    old_times, young_times = [], []
     for number in range(count):
         chat = f"young-{name}-{number // YOUNG_MESSAGES}"
         if number % YOUNG_MESSAGES == 0:
             await lane.say(chat)  # the first message creates the conversation
-        old.append(await lane.say())
-        young.append(await lane.say(chat))
-    return old, young
+        old_times.append(await lane.say())
+        young_times.append(await lane.say(chat))
+    return old_times, young_times
 
 
-def _ratio(name: str, old: list[float], young: list[float]) -> Figure:
-    above, below = 1000 * percentile(old, 50), 1000 * percentile(young, 50)
-    return Figure(name, above / below, "times", Target(RATIO), f"p50 {above:.2f} ms and {below:.2f} ms, in turns")
+def _ratio(name: str, old_times: list[float], young_times: list[float]) -> Figure:
+    old_p50, young_p50 = 1000 * percentile(old_times, 50), 1000 * percentile(young_times, 50)
+    return Figure(
+        name, old_p50 / young_p50, "times", Target(RATIO), f"p50 {old_p50:.2f} ms and {young_p50:.2f} ms, in turns"
+    )
 
 
 async def fill(database: Database, chat: str, count: int) -> None:

@@ -69,56 +69,60 @@ async def measure(folder: Path, opening: Opening, size: Size) -> list[Figure]:
             for lane in lanes.values():
                 await lane.say()
             async with open_journal(address, data / "parlour.db") as journal:
-                began = time.perf_counter()
-                grown = [await _grow(journal, n) for n in size.items]
-                filled = Figure("writing the items", time.perf_counter() - began, "s", note="through the journal")
-                figures = await _compare(HistoryReader(journal, Cursors("")), grown, lanes, size.rounds)
+                started_at = time.perf_counter()
+                conversations = [await _grow(journal, n) for n in size.items]
+                write_time = Figure(
+                    "writing the items", time.perf_counter() - started_at, "s", note="through the journal"
+                )
+                figures = await _compare(HistoryReader(journal, Cursors("")), conversations, lanes, size.rounds)
             for lane in lanes.values():
                 await lane.close()
-    return [filled, *figures]
+    return [write_time, *figures]
 
 
 async def _grow(journal: Journal, items: int) -> Grown:
     """Fills an existing conversation with random texts that are identical in each benchmark run."""
     [row] = await journal.read(Select(CONVERSATIONS, where(chat=f"of {items}"), ("conversation_id",)))
-    conversation_id, ids, chance = row["conversation_id"], SystemIds(), random.Random(items)
-    said: list[str] = []
+    conversation_id, ids, generator = row["conversation_id"], SystemIds(), random.Random(items)
+    texts: list[str] = []
     for start in range(0, items, ITEMS_AT_ONCE):
         draft = UnitBuilder("bench.fill")
         for number in range(start, min(start + ITEMS_AT_ONCE, items)):
-            text = " ".join(chance.choices(VOCABULARY, k=WORDS_OF_AN_ITEM))
+            text = " ".join(generator.choices(VOCABULARY, k=WORDS_OF_AN_ITEM))
             if number % max(1, items // 100) == 0:
-                said.append(text)
+                texts.append(text)
             event = RecordedEvent(0, conversation_id, 1, _event(text, ids))
             transcript.add_user_item(draft, ids.new(), event, int(time.time() * 1000))
         await journal.commit(draft.build())
-    return Grown(items, conversation_id, said)
+    return Grown(items, conversation_id, texts)
 
 
 def _event(text: str, ids: SystemIds) -> EventEnvelope:
     return EventEnvelope("", "message.received", "api", "", EventContext(ids.new()), "api", input={"text": text})
 
 
-async def _compare(history: HistoryReader, grown: list[Grown], lanes: dict[int, HttpLane], rounds: int) -> list[Figure]:
-    chance = random.Random(1)
-    asks: dict[str, Callable[[Grown], Ask]] = {
+async def _compare(
+    history: HistoryReader, conversations: list[Grown], lanes: dict[int, HttpLane], rounds: int
+) -> list[Figure]:
+    generator = random.Random(1)
+    queries: dict[str, Callable[[Grown], Ask]] = {
         "page": lambda each: lambda: history.page(each.conversation_id, "", HistoryPageGet(**_CALL, limit=PAGE_ITEMS)),
-        "search": lambda each: lambda: history.search(each.conversation_id, "", _query(each, chance)),
+        "search": lambda each: lambda: history.search(each.conversation_id, "", _query(each, generator)),
         "run": lambda each: lanes[each.items].say,
     }
-    taken: dict[tuple[str, int], list[float]] = {(name, each.items): [] for name in asks for each in grown}
+    times: dict[tuple[str, int], list[float]] = {(name, each.items): [] for name in queries for each in conversations}
     for number in range(rounds + WARMING):
-        for name, ask in asks.items():
-            for each in grown:
-                seconds = await _timed(ask(each))
+        for name, ask in queries.items():
+            for each in conversations:
+                seconds = await _measure_seconds(ask(each))
                 if number >= WARMING:
-                    taken[name, each.items].append(seconds)
-    smallest = grown[0].items
-    figures = [_told(f"{name} at {items:,}: p50", values) for (name, items), values in taken.items()]
-    for name in asks:
+                    times[name, each.items].append(seconds)
+    smallest = conversations[0].items
+    figures = [_percentile_figure(f"{name} at {items:,}: p50", values) for (name, items), values in times.items()]
+    for name in queries:
         target = Target(SEARCH_RATIO if name == "search" else RATIO)
-        for each in grown[1:]:
-            ratio = percentile(taken[name, each.items], 50) / percentile(taken[name, smallest], 50)
+        for each in conversations[1:]:
+            ratio = percentile(times[name, each.items], 50) / percentile(times[name, smallest], 50)
             figures.append(Figure(f"{name} at {each.items:,} by that at {smallest}", ratio, "times", target))
     return figures
 
@@ -127,17 +131,17 @@ WARMING = 5
 _CALL = {"call_id": "bench:1", "run_id": "bench"}
 
 
-def _query(grown: Grown, chance: random.Random) -> HistorySearch:
+def _query(conversation: Grown, generator: random.Random) -> HistorySearch:
     """Returns a search for three words of a stored message."""
-    words = chance.choice(grown.said).split()
-    return HistorySearch(**_CALL, query=" ".join(words[:3]), top_k=10)
+    terms = generator.choice(conversation.said).split()
+    return HistorySearch(**_CALL, query=" ".join(terms[:3]), top_k=10)
 
 
-async def _timed(ask: Ask) -> float:
+async def _measure_seconds(ask: Ask) -> float:
     started = time.perf_counter()
     await ask()
     return time.perf_counter() - started
 
 
-def _told(name: str, values: list[float]) -> Figure:
+def _percentile_figure(name: str, values: list[float]) -> Figure:
     return Figure(name, 1000 * percentile(values, 50), "ms", note=f"p95 {1000 * percentile(values, 95):.2f}")

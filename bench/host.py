@@ -120,13 +120,13 @@ class Meter:
         self._host = psutil.Process(host.process.pid)
         self._plugin = plugin_process(host, plugin)
         self._database_seconds = database_seconds
-        self._before = self._now()
+        self._start_values = self._now()
 
     def restart(self) -> None:
-        self._before = self._now()
+        self._start_values = self._now()
 
     def cost(self) -> Cost:
-        pairs = zip(astuple(self._now()), astuple(self._before), strict=True)
+        pairs = zip(astuple(self._now()), astuple(self._start_values), strict=True)
         return Cost(*(now - before for now, before in pairs))
 
     def host_mb(self) -> float:
@@ -154,16 +154,18 @@ class Meter:
 
 
 def _command(settings: Settings, *arguments: str) -> str:
-    done = subprocess.run([PARLOUR, *arguments], capture_output=True, text=True, env=_environment(settings), timeout=60)
-    if done.returncode:
-        raise Unmeasurable(f"parlour {' '.join(arguments[:2])} failed: {done.stderr.strip()[-500:]}")
-    return done.stdout
+    result = subprocess.run(
+        [PARLOUR, *arguments], capture_output=True, text=True, env=_environment(settings), timeout=60
+    )
+    if result.returncode:
+        raise Unmeasurable(f"parlour {' '.join(arguments[:2])} failed: {result.stderr.strip()[-500:]}")
+    return result.stdout
 
 
 def _environment(settings: Settings) -> dict[str, str]:
     """Returns the environment of the Host: default settings, except those that the benchmark sets."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
-    return {**own, **settings}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
+    return {**inherited, **settings}
 
 
 def _announced_port(process: subprocess.Popen[bytes]) -> int:
@@ -172,8 +174,8 @@ def _announced_port(process: subprocess.Popen[bytes]) -> int:
 
 
 def _await_ready(process: subprocess.Popen[bytes], port: int) -> None:
-    until = time.perf_counter() + READY_SECONDS
-    while time.perf_counter() < until:
+    deadline = time.perf_counter() + READY_SECONDS
+    while time.perf_counter() < deadline:
         if process.poll() is not None:
             raise ValueError(f"exit status {process.returncode}")
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=READY_SECONDS)

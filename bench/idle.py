@@ -51,13 +51,13 @@ async def _starts(folder: Path, existing: Path, key: str, count: int) -> list[Fi
     """Measures starts alternately with a data directory that has only the plugin, and with one that has a database."""
     seconds: dict[str, list[float]] = {"fresh": [], "existing": []}
     for number in range(count):
-        fresh = folder / f"fresh-{number}"
-        shutil.copytree(existing / "plugins", fresh / "plugins")
-        for name, data in (("fresh", fresh), ("existing", existing)):
+        new_folder = folder / f"fresh-{number}"
+        shutil.copytree(existing / "plugins", new_folder / "plugins")
+        for name, data in (("fresh", new_folder), ("existing", existing)):
             with running(data, key) as host:
                 seconds[name].append(host.ready_seconds)
             await asyncio.sleep(0)  # lets Ctrl-C be handled
-        shutil.rmtree(fresh)
+        shutil.rmtree(new_folder)
     return [
         Figure(
             f"exec to ready, {name} data directory",
@@ -95,26 +95,26 @@ async def _resting(host: Host, meter: Meter, agent_id: str, books: Books, size: 
     try:
         await _one_each(lanes, [f"warm-{number % IN_FLIGHT}" for number in range(size.warming)])
         await asyncio.sleep(1.0)
-        before = meter.host_mb()
+        before_mb = meter.host_mb()
         started = time.perf_counter()
         await _one_each(lanes, [f"resting-{number}" for number in range(count)])
         rate = count / (time.perf_counter() - started)
         await asyncio.sleep(1.0)
-        after = meter.host_mb()
+        after_mb = meter.host_mb()
     finally:
         for lane in lanes:
             await lane.close()
-    note = f"{before:.0f} to {after:.0f} MB; made at {rate:,.0f}/s"
+    note = f"{before_mb:.0f} to {after_mb:.0f} MB; made at {rate:,.0f}/s"
     target = Target(20) if count == RESTING else None
-    return Figure(f"{count:,} idle conversations: Host RSS", after - before, "MB", target, note)
+    return Figure(f"{count:,} idle conversations: Host RSS", after_mb - before_mb, "MB", target, note)
 
 
 async def _one_each(lanes: list[HttpLane], chats: list[str]) -> None:
-    waiting = iter(chats)
+    remaining = iter(chats)
 
-    async def talk(lane: HttpLane) -> None:
-        for chat in waiting:
+    async def send_next(lane: HttpLane) -> None:
+        for chat in remaining:
             await lane.say(chat)
 
     async with asyncio.timeout(120):
-        await asyncio.gather(*(talk(lane) for lane in lanes))
+        await asyncio.gather(*(send_next(lane) for lane in lanes))

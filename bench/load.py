@@ -28,30 +28,30 @@ class Load:
     def rate(self) -> float:
         return self.messages / self.seconds
 
-    def cpu_ms(self, who: str) -> float:
+    def cpu_ms(self, component: str) -> float:
         """Returns the CPU milliseconds per message of `host`, `plugin`, `database` or `client`."""
-        return 1000 * sum(float(getattr(cost, who)) for cost in self.costs) / self.messages
+        return 1000 * sum(float(getattr(cost, component)) for cost in self.costs) / self.messages
 
     @property
     def others_cores(self) -> float:
         """Returns the number of cores that were busy with processes other than the Host, its plugin, its database and
         the benchmark."""
-        others = sum(cost.machine - cost.host - cost.plugin - cost.database - cost.client for cost in self.costs)
-        return max(0.0, others / self.seconds)
+        other_seconds = sum(cost.machine - cost.host - cost.plugin - cost.database - cost.client for cost in self.costs)
+        return max(0.0, other_seconds / self.seconds)
 
     async def run(self, clients: Sequence[Client], seconds: float, meter: Meter | None) -> None:
         if meter is not None:
             meter.restart()
         started = time.perf_counter()
-        before = self.messages
+        messages_before = self.messages
         async with asyncio.timeout(seconds + GRACE_SECONDS):
             await asyncio.gather(*(self._talk(client, started + seconds) for client in clients))
         elapsed = time.perf_counter() - started
         if meter is not None:
             self.costs.append(meter.cost())
         self.seconds += elapsed
-        self.rates.append((self.messages - before) / elapsed)
+        self.rates.append((self.messages - messages_before) / elapsed)
 
-    async def _talk(self, client: Client, until: float) -> None:
-        while time.perf_counter() < until:
+    async def _talk(self, client: Client, deadline: float) -> None:
+        while time.perf_counter() < deadline:
             self.latencies.append(await client.say())

@@ -46,14 +46,14 @@ async def audit(database: Database, books: Books) -> list[str]:
     expected = {message.text for message in books.sent}
     for role in ("user", "assistant"):
         rows = await database.rows("SELECT content FROM transcript WHERE role = ?", role)
-        found = Counter(row["content"] for row in rows if row["content"] in expected)
-        missing = len(expected) - len(found)
-        doubled = sum(1 for count in found.values() if count > 1)
+        counts = Counter(row["content"] for row in rows if row["content"] in expected)
+        missing = len(expected) - len(counts)
+        doubled = sum(1 for count in counts.values() if count > 1)
         if missing or doubled:
             problems.append(f"transcript, {role}: {missing} missing, {doubled} doubled")
-    owed = await database.rows("SELECT event_seq FROM inbox")
-    if owed:
-        problems.append(f"{len(owed)} events are still owed")
+    pending = await database.rows("SELECT event_seq FROM inbox")
+    if pending:
+        problems.append(f"{len(pending)} events are still owed")
     outcomes = Counter(row["outcome"] for row in await database.rows("SELECT outcome FROM outcomes"))
     if outcomes != {"answered": len(books.sent)}:
         problems.append(f"outcomes: {dict(outcomes)} for {len(books.sent)} messages")

@@ -15,21 +15,21 @@ USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
 
 async def chat(request: web.Request) -> web.StreamResponse:
     body = from_json(await request.read())
-    words = ("po", "ng ", _asked(body["messages"]).split()[-1])
+    parts = ("po", "ng ", _last_text(body["messages"]).split()[-1])
     if not body.get("stream"):
-        message = {"role": "assistant", "content": "".join(words)}
+        message = {"role": "assistant", "content": "".join(parts)}
         answer = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": USAGE}
         return web.Response(body=to_json(answer), content_type="application/json")
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
-    lines = [_chunk({"content": word}) for word in words]
+    lines = [_chunk({"content": part}) for part in parts]
     lines += [_chunk({}, "stop"), _line({"choices": [], "usage": USAGE}), b"data: [DONE]\n\n"]
     await response.write(b"".join(lines))
     await response.write_eof()
     return response
 
 
-def _asked(messages: list[dict[str, Any]]) -> str:
+def _last_text(messages: list[dict[str, Any]]) -> str:
     content = next(message["content"] for message in reversed(messages) if message["role"] == "user")
     return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content)
 

@@ -100,11 +100,11 @@ async def _echo(data: Path, size: Size) -> list[Figure]:
     with running(data, key, {"PARLOUR__PLUGINS__BUNDLED": "false"}) as host:
         meter = Meter(host, plugin=ECHO)
         run = Trial("echo-agent", host, host.make_agent(), meter, books, Bounds(5, 400))
-        figures = await _beside(run, size, [NONEBOT])
+        figures = await _compare_with(run, size, [NONEBOT])
         figures.append(Figure("echo-agent: Host RSS", meter.host_mb(), "MB", Target(120)))
     async with sqlite(data) as database:
         problems = books.wrong + await audit(database, books)
-    return [*figures, _lost("echo-agent", books, problems)]
+    return [*figures, _loss_figure("echo-agent", books, problems)]
 
 
 async def _local(data: Path, size: Size) -> list[Figure]:
@@ -114,24 +114,26 @@ async def _local(data: Path, size: Size) -> list[Figure]:
         meter = Meter(host, plugin=LOCAL)
         agent_id = _agent(host, port)
         run = Trial("local-agent", host, agent_id, meter, books, Bounds(15, 120))
-        figures = await _beside(run, size, [NONEBOT, with_openai(port)])
+        figures = await _compare_with(run, size, [NONEBOT, with_openai(port)])
         figures.append(Figure("local-agent: Host and plugins, RSS", meter.tree_mb(), "MB", Target(220)))
-    return [*figures, _lost("local-agent", books, books.wrong)]
+    return [*figures, _loss_figure("local-agent", books, books.wrong)]
 
 
-async def _beside(run: Trial, size: Size, yardsticks: Sequence[Yardstick]) -> list[Figure]:
+async def _compare_with(run: Trial, size: Size, yardsticks: Sequence[Yardstick]) -> list[Figure]:
     async with AsyncExitStack() as stack:
         peer = await stack.enter_async_context(connected(_bot(run.host, run.agent_id), run.books))
-        own = Side(_users(peer), run.meter)
-        others = []
+        parlour_side = Side(_users(peer), run.meter)
+        other_sides = []
         for each in yardsticks:
             port = stack.enter_context(started(each))
-            others.append(Side(_users(await stack.enter_async_context(connected(port, Books(WORDS))))))
-        speeds = await _in_turns((own, *others), size)
-    against = [_against(run, own, other, each) for each, other in zip(yardsticks, others, strict=True)]
+            other_sides.append(Side(_users(await stack.enter_async_context(connected(port, Books(WORDS))))))
+        speeds = await _in_turns((parlour_side, *other_sides), size)
+    comparisons = [
+        _comparison(run, parlour_side, other, each) for each, other in zip(yardsticks, other_sides, strict=True)
+    ]
     return [
-        *_figures(run.name, own, run.bounds),
-        *(figure for figures in against for figure in figures),
+        *_figures(run.name, parlour_side, run.bounds),
+        *(figure for figures in comparisons for figure in figures),
         Figure("yardstick: CPU of a fixed piece of Python", median(speeds), "ms", note="to compare runs by"),
     ]
 
@@ -171,19 +173,25 @@ def _figures(name: str, side: Side, bounds: Bounds) -> list[Figure]:
     ]
 
 
-def _against(run: Trial, own: Side, other: Side, than: Yardstick) -> list[Figure]:
+def _comparison(run: Trial, own: Side, other: Side, than: Yardstick) -> list[Figure]:
     """Compares latency and rate with the reference bot. The allowed ratios are those of the bounds to the reference's
     result on the machine where they were set."""
     slower, rate = own.sequential_ms / other.sequential_ms, own.load.rate / other.load.rate
-    most = Target(round(run.bounds.sequential_ms / than.took.sequential_ms, 1))
-    least = Target(round(run.bounds.rate / than.took.rate, 2), "at least")
+    max_latency = Target(round(run.bounds.sequential_ms / than.took.sequential_ms, 1))
+    min_rate = Target(round(run.bounds.rate / than.took.rate, 2), "at least")
     return [
-        Figure(f"{run.name}: p50 against {than.name}", slower, "times", most, f"it took {other.sequential_ms:.1f} ms"),
-        Figure(f"{run.name}: rate against {than.name}", rate, "times", least, f"it had {other.load.rate:,.0f}/s"),
+        Figure(
+            f"{run.name}: p50 against {than.name}",
+            slower,
+            "times",
+            max_latency,
+            f"it took {other.sequential_ms:.1f} ms",
+        ),
+        Figure(f"{run.name}: rate against {than.name}", rate, "times", min_rate, f"it had {other.load.rate:,.0f}/s"),
     ]
 
 
-def _lost(name: str, books: Books, problems: list[str]) -> Figure:
+def _loss_figure(name: str, books: Books, problems: list[str]) -> Figure:
     note = "; ".join(problems[:3]) or f"{len(books.sent):,} messages"
     return Figure(f"{name}: lost, doubled or mismatched", len(problems) + books.lost, "", Target(0), note)
 
@@ -223,9 +231,9 @@ def model_server() -> Iterator[int]:
 @contextmanager
 def started(yardstick: Yardstick) -> Iterator[int]:
     """Starts the reference bot and yields the port it listens on."""
-    file, *rest = yardstick.command
+    file, *arguments = yardstick.command
     child, port = str(Path(__file__).with_name(file)), _free_port()
-    with subprocess.Popen([sys.executable, child, str(port), *rest], stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen([sys.executable, child, str(port), *arguments], stdout=subprocess.DEVNULL) as process:
         try:
             yield port
         finally:

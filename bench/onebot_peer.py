@@ -23,46 +23,46 @@ class Peer:
     def __init__(self, socket: aiohttp.ClientWebSocketResponse, books: Books) -> None:
         self._socket = socket
         self._books = books
-        self._waiting: dict[int, tuple[Message, asyncio.Future[float]]] = {}
+        self._pending: dict[int, tuple[Message, asyncio.Future[float]]] = {}
         self._sent = 0
 
     async def ask(self, user: int) -> float:
         """Returns the seconds from the event to the send action with its reply."""
         message = self._books.next()
-        answered: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        self._waiting[user] = message, answered
+        reply: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self._pending[user] = message, reply
         started = time.perf_counter()
         await self.tell(_private(user, len(self._books.sent), message.text))
         async with asyncio.timeout(ANSWER_SECONDS):
-            return await answered - started
+            return await reply - started
 
     async def tell(self, event: dict[str, Any]) -> None:
         await self._socket.send_bytes(to_json({"time": int(time.time()), "self_id": SELF, **event}))
 
     async def read(self) -> None:
         async for frame in self._socket:
-            asked = from_json(frame.data)
-            if "action" in asked:
-                await self._socket.send_bytes(to_json(self._done(asked)))
+            request = from_json(frame.data)
+            if "action" in request:
+                await self._socket.send_bytes(to_json(self._done(request)))
 
-    def _done(self, asked: dict[str, Any]) -> dict[str, Any]:
-        if asked["action"].startswith("send_"):
-            self._take(asked["params"], time.perf_counter())
+    def _done(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request["action"].startswith("send_"):
+            self._take(request["params"], time.perf_counter())
         self._sent += 1
         data = {"message_id": 1_000_000_000 + self._sent, "user_id": SELF, "nickname": "bench"}
-        return {"status": "ok", "retcode": 0, "data": data, "echo": asked.get("echo")}
+        return {"status": "ok", "retcode": 0, "data": data, "echo": request.get("echo")}
 
     def _take(self, params: dict[str, Any], now: float) -> None:
         text = "".join(part["data"]["text"] for part in params["message"] if part["type"] == "text")
-        message, answered = self._waiting.pop(int(params["user_id"]), (None, None))
-        if message is None or answered is None:
+        message, reply = self._pending.pop(int(params["user_id"]), (None, None))
+        if message is None or reply is None:
             self._books.note(f"a reply that nobody waits for: {text[:200]!r}")
             return
         if message.token in text.split():
             self._books.answered += 1
         else:
             self._books.note(f"{message.token} got the answer {text[:200]!r}")
-        answered.set_result(now)
+        reply.set_result(now)
 
 
 class User:
@@ -96,12 +96,12 @@ async def connected(port: int, books: Books) -> AsyncIterator[Peer]:
 async def _socket(session: aiohttp.ClientSession, port: int) -> aiohttp.ClientWebSocketResponse:
     """Connects to the bot, with retries, since it starts to listen shortly after it was created."""
     headers = {"X-Self-ID": str(SELF), "X-Client-Role": "Universal"}
-    until = time.perf_counter() + REFUSED_SECONDS
+    deadline = time.perf_counter() + REFUSED_SECONDS
     while True:
         try:
             return await session.ws_connect(f"http://127.0.0.1:{port}/onebot/v11/ws", headers=headers)
         except aiohttp.ClientError as error:
-            if time.perf_counter() > until:
+            if time.perf_counter() > deadline:
                 raise Unmeasurable(f"the bot does not let its peer in: {error}") from error
             await asyncio.sleep(0.05)
 

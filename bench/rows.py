@@ -26,16 +26,16 @@ class Template:
 
 async def take_template(source: Database) -> Template:
     """Reads the last answered message."""
-    outcome = await _one(source, "outcomes", "outcome = ? ORDER BY event_seq DESC LIMIT 1", "answered")
+    outcome = await _row_where(source, "outcomes", "outcome = ? ORDER BY event_seq DESC LIMIT 1", "answered")
     run_id, event_seq = outcome["run_id"], outcome["event_seq"]
-    event = await _one(source, "events", "seq = ?", event_seq)
+    event = await _row_where(source, "events", "seq = ?", event_seq)
     return Template(
-        conversation=await _one(source, "conversations", "conversation_id = ?", event["conversation_id"]),
+        conversation=await _row_where(source, "conversations", "conversation_id = ?", event["conversation_id"]),
         event=event,
-        run=await _one(source, "runs", "run_id = ?", run_id),
-        run_events=await _all(source, "run_events", "run_id = ? ORDER BY sequence", run_id),
-        transcript=await _all(source, "transcript", "event_seq = ? ORDER BY seq", event_seq),
-        outbox=await _one(source, "outbox", "run_id = ?", run_id),
+        run=await _row_where(source, "runs", "run_id = ?", run_id),
+        run_events=await _rows_where(source, "run_events", "run_id = ? ORDER BY sequence", run_id),
+        transcript=await _rows_where(source, "transcript", "event_seq = ? ORDER BY seq", event_seq),
+        outbox=await _row_where(source, "outbox", "run_id = ?", run_id),
         outcome=outcome,
     )
 
@@ -61,7 +61,7 @@ class MessageRows:
         inbox = {"event_seq": event_seq, "lane": lane, "state": "owed", "run_id": "", "attempts": 0, "transcribed": 0}
         run = {**template.run, **names, "status": "running", "finished_at": 0}
         *progress, last = template.run_events
-        asked, answered = template.transcript
+        user_item, agent_item = template.transcript
         accept = [
             _insert("events", {**template.event, "event_id": event_id, "seq": event_seq}),
             _insert("inbox", inbox),
@@ -73,12 +73,12 @@ class MessageRows:
                 (run_id, event_seq),
             ),
             _insert("runs", run),
-            *self._item({**asked, "event_id": event_id, "event_seq": event_seq}, 2 * self._number - 1),
+            *self._item({**user_item, "event_id": event_id, "event_seq": event_seq}, 2 * self._number - 1),
         ]
         message = [
             ("UPDATE runs SET updated_at = ? WHERE run_id = ? AND status = 'running'", (event_seq, run_id)),
             *(_insert("run_events", {**row, "run_id": run_id}) for row in progress),
-            *self._item({**answered, **names}, 2 * self._number),
+            *self._item({**agent_item, **names}, 2 * self._number),
             _insert("outbox", {**template.outbox, "outbox_id": self._ids.new(), "run_id": run_id, "seq": event_seq}),
         ]
         end = [
@@ -103,16 +103,16 @@ class MessageRows:
 
 
 def _insert(table: str, row: Row) -> Statement:
-    places = ", ".join("?" * len(row))
-    return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", tuple(row.values())
+    placeholders = ", ".join("?" * len(row))
+    return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({placeholders})", tuple(row.values())
 
 
-async def _all(source: Database, table: str, condition: str, value: str | int) -> list[Row]:
+async def _rows_where(source: Database, table: str, condition: str, value: str | int) -> list[Row]:
     return await source.rows(f"SELECT * FROM {table} WHERE {condition}", value)
 
 
-async def _one(source: Database, table: str, condition: str, value: str | int) -> Row:
-    rows = await _all(source, table, condition, value)
+async def _row_where(source: Database, table: str, condition: str, value: str | int) -> Row:
+    rows = await _rows_where(source, table, condition, value)
     if not rows:
         raise LookupError(f"the Host's database has no row of one message in {table}")
     return rows[0]

@@ -71,7 +71,7 @@ async def measure(folder: Path, opening: Opening, size: Size, words: int) -> lis
 async def _sequential(bench: Bench, size: Size, floor_file: Path) -> list[Figure]:
     """Measures baseline and Host alternately, so that other load of the machine affects both equally."""
     names = ("echo", "commits", "aiohttp", "http", "chat")
-    taken = {name: Samples() for name in names}
+    samples = {name: Samples() for name in names}
     rates: list[float] = []
     async with _lanes(bench) as lanes, floor.echo() as echo:
         for client in lanes.values():
@@ -81,26 +81,28 @@ async def _sequential(bench: Bench, size: Size, floor_file: Path) -> list[Figure
         await commits.prepare()
         await echo.sequential(20)
         for _ in range(size.rounds):
-            taken["echo"].add(await echo.sequential(size.per_round))
-            taken["commits"].add(await commits.sequential(size.per_round))
+            samples["echo"].add(await echo.sequential(size.per_round))
+            samples["commits"].add(await commits.sequential(size.per_round))
             for name, client in lanes.items():
-                taken[name].add(await _say(client, size.per_round))
+                samples[name].add(await _say(client, size.per_round))
             rates.append(await echo.rate(1000))
         await ledger.close()
-    return _against_floor(taken, median(rates))
+    return _against_floor(samples, median(rates))
 
 
-def _against_floor(taken: dict[str, Samples], echo_rate: float) -> list[Figure]:
-    hop, commits = taken["echo"].ms(50), taken["commits"].ms(50)
-    by_round = [sum(each) for each in zip(taken["echo"].ms_by_round(50), taken["commits"].ms_by_round(50), strict=True)]
+def _against_floor(by_name: dict[str, Samples], echo_rate: float) -> list[Figure]:
+    hop, commits = by_name["echo"].ms(50), by_name["commits"].ms(50)
+    by_round = [
+        sum(each) for each in zip(by_name["echo"].ms_by_round(50), by_name["commits"].ms_by_round(50), strict=True)
+    ]
     figures = [
         Figure("floor: JSON line to a process and back, p50", hop, "ms", note=f"{echo_rate:,.0f}/s with 50 in flight"),
-        Figure("floor: four commits of one message, p50", commits, "ms", note=f"p99 {taken['commits'].ms(99):.2f}"),
+        Figure("floor: four commits of one message, p50", commits, "ms", note=f"p99 {by_name['commits'].ms(99):.2f}"),
         Figure("floor of one message", hop + commits, "ms"),
     ]
     titles = {"aiohttp": "POST, aiohttp", "http": "POST, bare client", "chat": "chat socket"}
     for name, title in titles.items():
-        samples = taken[name]
+        samples = by_name[name]
         low, high = ratios(samples.ms_by_round(50), by_round)
         figures += [
             Figure(f"{title}: p50", samples.ms(50), "ms", note=f"p95 {samples.ms(95):.2f}, p99 {samples.ms(99):.2f}"),
@@ -146,7 +148,7 @@ async def _load(bench: Bench, size: Size) -> list[Figure]:
 def _of_load(name: str, load: Load) -> list[Figure]:
     title = f"{CONVERSATIONS} {name}" if name == "chat sockets" else f"{CONVERSATIONS} conversations, {name}"
     p50, p99 = (1000 * percentile(load.latencies, percent) for percent in (50, 99))
-    host, plugin, server, client = (load.cpu_ms(who) for who in ("host", "plugin", "database", "client"))
+    host, plugin, server, client = (load.cpu_ms(component) for component in ("host", "plugin", "database", "client"))
     spread = f"{min(load.rates):,.0f} to {max(load.rates):,.0f} over {len(load.rates)} slices"
     spread += f"; other programs used {load.others_cores:.2f} cores meanwhile"
     return [

@@ -61,10 +61,10 @@ async def _rates(peer: Peer, lines: "Lines", rounds: int, count: int) -> list[Fi
     for _ in range(rounds + 1):
         calls.append((await _calls(peer.call, count), await _calls(lines.call, count, lines.answers(count))))
         parts.append((await _parts(peer, count), await lines.rate(PART, count)))
-    return [*_against("calls", calls[1:]), *_against("stream parts", parts[1:])]  # the first round is a warm-up
+    return [*_comparison("calls", calls[1:]), *_comparison("stream parts", parts[1:])]  # the first round is a warm-up
 
 
-def _against(name: str, rounds: list[tuple[float, float]]) -> list[Figure]:
+def _comparison(name: str, rounds: list[tuple[float, float]]) -> list[Figure]:
     """Compares the rates; each round has the wire's rate and that of the bare lines."""
     rates, floor = zip(*rounds, strict=True)
     by_round = [rate / line for rate, line in rounds]
@@ -75,7 +75,7 @@ def _against(name: str, rounds: list[tuple[float, float]]) -> list[Figure]:
     ]
 
 
-async def _calls(call: Call, count: int, *beside: Awaitable[None]) -> float:
+async def _calls(call: Call, count: int, *background: Awaitable[None]) -> float:
     """Returns calls per second with a fixed number in flight; each is repeated as soon as it is answered."""
     turns = itertools.repeat(None, count)
 
@@ -84,7 +84,7 @@ async def _calls(call: Call, count: int, *beside: Awaitable[None]) -> float:
             if await call("echo", QUESTION) != QUESTION:
                 raise Unmeasurable("a call came back with another's answer")
 
-    return await _rate(count, *(ask() for _ in range(IN_FLIGHT)), *beside)
+    return await _rate(count, *(ask() for _ in range(IN_FLIGHT)), *background)
 
 
 async def _parts(peer: Peer, count: int) -> float:
@@ -114,15 +114,15 @@ async def _rate(count: int, *work: Any) -> float:
 async def _flat(peer: Peer, child: int, count: int) -> list[Figure]:
     """Compares the memory of both sides after a tenth of the parts and after all of them."""
     await _read(peer, count // 10)
-    before = [_resident(pid) for pid in (os.getpid(), child)]
+    before_bytes = [_resident(pid) for pid in (os.getpid(), child)]
     started = time.perf_counter()
     await _read(peer, count)
     rate = count / (time.perf_counter() - started)
-    grown = [(_resident(pid) - was) / MEBIBYTE for pid, was in zip((os.getpid(), child), before, strict=True)]
+    growth_mb = [(_resident(pid) - was) / MEBIBYTE for pid, was in zip((os.getpid(), child), before_bytes, strict=True)]
     return [
         Figure(f"{count:,} parts of one stream", rate, "/s"),
-        Figure("memory that grew meanwhile, reader", grown[0], "MB", Target(5)),
-        Figure("memory that grew meanwhile, sender", grown[1], "MB", Target(5)),
+        Figure("memory that grew meanwhile, reader", growth_mb[0], "MB", Target(5)),
+        Figure("memory that grew meanwhile, sender", growth_mb[1], "MB", Target(5)),
     ]
 
 
@@ -137,12 +137,12 @@ class Lines:
         assert process.stdin is not None
         assert process.stdout is not None
         self._writer, self._reader = process.stdin, process.stdout
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._pending: dict[int, asyncio.Future[Any]] = {}
         self._numbers = itertools.count()
 
     async def call(self, action: str, data: Any) -> Any:
         number = next(self._numbers)
-        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        answer = self._pending[number] = asyncio.get_running_loop().create_future()
         self._send(number, action, data)
         return await answer
 
@@ -150,7 +150,7 @@ class Lines:
         """Reads this many answers and resolves their futures."""
         for _ in range(count):
             line = from_json(await self._reader.readline())
-            self._waiting.pop(line["seq_id"]).set_result(line["data"])
+            self._pending.pop(line["seq_id"]).set_result(line["data"])
 
     async def rate(self, content: Any, count: int) -> float:
         """Returns lines per second without awaiting each answer separately, like the parts of a stream."""

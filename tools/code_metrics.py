@@ -43,8 +43,8 @@ Graph = Mapping[str, set[str]]
 
 
 def source_files() -> list[Path]:
-    found = [path for source in SOURCES for path in sorted(Path(source).rglob("*.py"))]
-    return [path for path in found if not LEFT_OUT & set(path.parts)]
+    files = [path for source in SOURCES for path in sorted(Path(source).rglob("*.py"))]
+    return [path for path in files if not LEFT_OUT & set(path.parts)]
 
 
 def figures() -> dict[str, float]:
@@ -68,17 +68,17 @@ def figures() -> dict[str, float]:
 
 
 def worse(measured: Mapping[str, float]) -> list[str]:
-    above = [
+    too_high = [
         f"{name} is {measured[name]}, at most {limit}" for name, limit in AT_MOST.items() if measured[name] > limit
     ]
-    below = [
+    too_low = [
         f"{name} is {measured[name]}, at least {limit}" for name, limit in AT_LEAST.items() if measured[name] < limit
     ]
-    return above + below
+    return too_high + too_low
 
 
-def _percent(part: int, whole: int) -> float:
-    return round(100 * part / max(1, whole), 1)
+def _percent(part: int, total: int) -> float:
+    return round(100 * part / max(1, total), 1)
 
 
 def _is_public(node: ast.AST) -> bool:
@@ -102,8 +102,8 @@ def _docstrings(tree: ast.Module) -> Iterator[str]:
 
 
 def _wide_constructors(tree: ast.Module) -> int:
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
-    return sum(len(node.args.args) - 1 + len(node.args.kwonlyargs) > MAX_PARAMETERS for node in found)
+    constructors = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
+    return sum(len(node.args.args) - 1 + len(node.args.kwonlyargs) > MAX_PARAMETERS for node in constructors)
 
 
 def _core_packages() -> dict[str, set[str]]:
@@ -116,8 +116,8 @@ def _core_packages() -> dict[str, set[str]]:
             modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     packages: dict[str, set[str]] = defaultdict(set)
     for module, path in modules.items():
-        own = _package(module, modules)
-        packages[own] |= {_package(each, modules) for each in _imports(module, path, modules)} - {own}
+        own_package = _package(module, modules)
+        packages[own_package] |= {_package(each, modules) for each in _imports(module, path, modules)} - {own_package}
     return packages
 
 
@@ -131,8 +131,8 @@ def _imports(module: str, path: Path, modules: Mapping[str, Path]) -> Iterator[s
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else []
-            origin = ".".join([*above, *([node.module] if node.module else [])])
+            parent_package = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*parent_package, *([node.module] if node.module else [])])
             for alias in node.names:
                 name = f"{origin}.{alias.name}"
                 if name in modules or origin in modules:
@@ -147,14 +147,14 @@ def largest_cycle(graph: Graph) -> int:
 
 
 def _reachable(graph: Graph, start: str) -> set[str]:
-    seen: set[str] = set()
-    waiting = list(graph.get(start, ()))
-    while waiting:
-        package = waiting.pop()
-        if package not in seen:
-            seen.add(package)
-            waiting.extend(graph.get(package, ()))
-    return seen
+    visited: set[str] = set()
+    pending = list(graph.get(start, ()))
+    while pending:
+        package = pending.pop()
+        if package not in visited:
+            visited.add(package)
+            pending.extend(graph.get(package, ()))
+    return visited
 
 
 if __name__ == "__main__":

@@ -26,5 +26,5 @@ def _statements(file: Path) -> list[str]:
         rows = list(database.execute("SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL"))
     rows.sort(key=lambda row: (("table", "index", "trigger").index(row[1]), row[0]))
     searched = [name for name, _, sql in rows if sql.startswith("CREATE VIRTUAL TABLE")]
-    hidden = {name for name, _, _ in rows for index in searched if name.startswith(f"{index}_")}
-    return [f"{sql};\n" for name, _, sql in rows if name not in hidden and not name.startswith("sqlite_")]
+    shadow_tables = {name for name, _, _ in rows for index in searched if name.startswith(f"{index}_")}
+    return [f"{sql};\n" for name, _, sql in rows if name not in shadow_tables and not name.startswith("sqlite_")]

@@ -30,20 +30,20 @@ def _modules() -> Iterator[tuple[str, Path]]:
 @cache
 def shown() -> dict[str, str]:
     """Returns the templates that users may read, each with the first module that contains it."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for module, file in _modules():
         for template in extraction.sentences(file.read_text(encoding="utf-8")):
-            found.setdefault(template, module)
-    return found
+            texts.setdefault(template, module)
+    return texts
 
 
 def untranslated(language: str) -> dict[str, str]:
     """Returns the templates that have no translation, each with its module."""
-    known = sentences(language).keys() | STRINGS
+    translated = sentences(language).keys() | STRINGS
     return {
         template: module
         for template, module in shown().items()
-        if template not in known and SUBJECT + template not in known
+        if template not in translated and SUBJECT + template not in translated
     }
 
 

@@ -51,10 +51,10 @@ def _visit(node: ast.AST) -> Iterator[str]:
 
 
 def _visit_call(node: ast.Call) -> Iterator[str]:
-    called = ast.unparse(node.func)
-    if called.startswith(_LOGGING):
+    callee = ast.unparse(node.func)
+    if callee.startswith(_LOGGING):
         return
-    if called.rpartition(".")[2] in _IGNORED_CALLS:
+    if callee.rpartition(".")[2] in _IGNORED_CALLS:
         return
     yield from _visit(node.func)
     for argument in node.args:
@@ -71,8 +71,8 @@ def _template(node: ast.expr) -> str | None:
         case ast.JoinedStr():
             return "".join(_escaped(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            first, second = _template(left), _template(right)
-            return None if first is None and second is None else (first or "{}") + (second or "{}")
+            left_text, right_text = _template(left), _template(right)
+            return None if left_text is None and right_text is None else (left_text or "{}") + (right_text or "{}")
     return None
 
 
@@ -86,8 +86,8 @@ def _values(node: ast.expr) -> Iterator[ast.expr]:
         case ast.JoinedStr():
             yield from (part.value for part in node.values if isinstance(part, ast.FormattedValue))
         case ast.BinOp(left=left, right=right):
-            for side in (left, right):
-                yield from (side,) if _template(side) is None else _values(side)
+            for operand in (left, right):
+                yield from (operand,) if _template(operand) is None else _values(operand)
 
 
 def _is_sentence(template: str) -> bool:

@@ -34,13 +34,13 @@ def page(document: dict[str, Any]) -> str:
 
 
 def _operations(document: dict[str, Any]) -> list[tuple[str, str, Schema]]:
-    listed = [
+    operations = [
         (method, path, methods[method])
         for path, methods in document["paths"].items()
         for method in _METHODS
         if method in methods
     ]
-    return sorted(listed, key=lambda each: each[2]["tags"][0])
+    return sorted(operations, key=lambda each: each[2]["tags"][0])
 
 
 def _operation(method: str, path: str, operation: Schema) -> Iterator[str]:
@@ -59,18 +59,18 @@ def _operation(method: str, path: str, operation: Schema) -> Iterator[str]:
 
 
 def _answer(answer: Schema) -> str:
-    told = [
+    lines = [
         words(content["schema"]) if kind == "application/json" else f"`{kind}`"
         for kind, content in answer.get("content", {}).items()
     ]
-    return " or ".join(told) or "nothing"
+    return " or ".join(lines) or "nothing"
 
 
 def _parameter(parameter: Schema) -> list[str]:
-    place = {"path": "in the path", "query": "`?`", "header": "header"}[parameter["in"]]
+    location = {"path": "in the path", "query": "`?`", "header": "header"}[parameter["in"]]
     schema = parameter["schema"]
     default = f"; {schema['default']} by default" if schema.get("default") is not None else ""
-    return [f"`{parameter['name']}` ({place})", words(schema) + default, parameter.get("description", "")]
+    return [f"`{parameter['name']}` ({location})", words(schema) + default, parameter.get("description", "")]
 
 
 def _shape(name: str, schema: Schema) -> Iterator[str]:
@@ -82,8 +82,12 @@ def _shape(name: str, schema: Schema) -> Iterator[str]:
         return
     required = schema.get("required", ())
     rows = [
-        [f"`{field}`" + ("" if field in required else " (may be left out)"), words(told), told.get("description", "")]
-        for field, told in schema["properties"].items()
+        [
+            f"`{field}`" + ("" if field in required else " (may be left out)"),
+            words(field_schema),
+            field_schema.get("description", ""),
+        ]
+        for field, field_schema in schema["properties"].items()
     ]
     yield from _table(["field", "is", ""], rows)
     for example in schema.get("examples", ()):

@@ -13,9 +13,9 @@ def words(schema: Schema) -> str:
         return f"`{schema['const']}`"
     if "enum" in schema:
         return " or ".join(f"`{each}`" for each in schema["enum"])
-    for several in ("anyOf", "oneOf", "allOf"):
-        if several in schema:
-            return " or ".join(dict.fromkeys(map(words, schema[several])))
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if keyword in schema:
+            return " or ".join(dict.fromkeys(map(words, schema[keyword])))
     return _plain(schema)
 
 
@@ -24,8 +24,8 @@ def _plain(schema: Schema) -> str:
         case "array":
             return f"list of {words(schema.get('items', {}))}"
         case "object":
-            inner = schema.get("additionalProperties")
-            return f"object of {words(inner)}" if isinstance(inner, dict) and inner else "object"
+            value_schema = schema.get("additionalProperties")
+            return f"object of {words(value_schema)}" if isinstance(value_schema, dict) and value_schema else "object"
         case None:
             return "anything"
         case kind:
@@ -35,10 +35,10 @@ def _plain(schema: Schema) -> str:
 def _bounds(schema: Schema) -> str:
     """Describes the limits of a number or a text."""
     names = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
-    told = [f"{word} {_number(schema[name])}" for name, word in names.items() if name in schema]
+    bounds = [f"{label} {_number(schema[name])}" for name, label in names.items() if name in schema]
     if "maxLength" in schema:
-        told.append(f"at most {schema['maxLength']} characters")
-    return f" ({', '.join(told)})" if told else ""
+        bounds.append(f"at most {schema['maxLength']} characters")
+    return f" ({', '.join(bounds)})" if bounds else ""
 
 
 def _number(value: float) -> str:

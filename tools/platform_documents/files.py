@@ -19,9 +19,9 @@ def adapters(documents: Path) -> list[Adapter]:
 
 def pages(documents: Path) -> dict[str, str]:
     """Returns the pages by their path in the documentation."""
-    found = adapters(documents)
-    told = {"platforms/README.md": matrix(found)}
-    for adapter in found:
+    all_adapters = adapters(documents)
+    contents = {"platforms/README.md": matrix(all_adapters)}
+    for adapter in all_adapters:
         name = adapter.manifest.name
-        told[f"platforms/{name}.md"] = page(adapter, (documents / "platforms" / f"{name}-guide.md").exists())
-    return told
+        contents[f"platforms/{name}.md"] = page(adapter, (documents / "platforms" / f"{name}-guide.md").exists())
+    return contents

@@ -33,14 +33,14 @@ SHARED = {
 
 
 def modules() -> list[ModuleType]:
-    found = pkgutil.iter_modules(protocol.__path__, f"{protocol.__name__}.")
-    return [importlib.import_module(each.name) for each in found]
+    module_infos = pkgutil.iter_modules(protocol.__path__, f"{protocol.__name__}.")
+    return [importlib.import_module(each.name) for each in module_infos]
 
 
 def entities(module: ModuleType) -> list[type[BaseModel]]:
     """Returns the entities that the module defines, in source order."""
-    made = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, BaseModel)]
-    return [each for each in made if each.__module__ == module.__name__ and each not in SHARED]
+    models = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, BaseModel)]
+    return [each for each in models if each.__module__ == module.__name__ and each not in SHARED]
 
 
 def summary(documented: object) -> str:
@@ -61,10 +61,10 @@ def notes_below(node: ast.AST) -> dict[str, str]:
     """Returns the strings that follow assignments of a class or a module, by the assigned name."""
     body = getattr(node, "body", [])
     notes: dict[str, str] = {}
-    for assignment, following in pairwise(body):
+    for assignment, next_statement in pairwise(body):
         target = getattr(assignment, "target", None) or next(iter(getattr(assignment, "targets", [])), None)
-        if isinstance(target, ast.Name) and isinstance(following, ast.Expr):
-            notes[target.id] = " ".join(ast.literal_eval(following.value).split())
+        if isinstance(target, ast.Name) and isinstance(next_statement, ast.Expr):
+            notes[target.id] = " ".join(ast.literal_eval(next_statement.value).split())
     return notes
 
 

@@ -58,15 +58,15 @@ its own manner. Times are milliseconds since 1970 in UTC, ids are opaque texts.
 
 
 def page(schema: dict[str, Any]) -> str:
-    found = {module.__name__.rpartition(".")[2]: module for module in modules() if entities(module)}
-    left_out = found.keys() - {noun for nouns in GROUPS.values() for noun in nouns}
+    modules_by_name = {module.__name__.rpartition(".")[2]: module for module in modules() if entities(module)}
+    left_out = modules_by_name.keys() - {noun for nouns in GROUPS.values() for noun in nouns}
     if left_out:
         raise SystemExit(f"{', '.join(left_out)}: name the module in GROUPS, or the page lacks its entities")
     parts = [OPENING, _contents(), *_actions(), *_streams(), *_codes(), *_numbers()]
     for title, nouns in GROUPS.items():
         parts.append(f"## {title}\n")
         for noun in nouns:
-            parts.extend(_module(noun, found[noun], schema["$defs"]))
+            parts.extend(_module(noun, modules_by_name[noun], schema["$defs"]))
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -76,8 +76,8 @@ def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def _contents() -> str:
-    told = ("Wire actions", "Results", "Events", "Codes", "States of a run", "Limits")
-    lines = [" · ".join(f"[{name}](#{name.lower().replace(' ', '-')})" for name in told)]
+    headings = ("Wire actions", "Results", "Events", "Codes", "States of a run", "Limits")
+    lines = [" · ".join(f"[{name}](#{name.lower().replace(' ', '-')})" for name in headings)]
     for title, nouns in GROUPS.items():
         lines.append(f"{title}: " + " · ".join(f"[{noun}](#module-{noun})" for noun in nouns))
     return "".join(f"- {line}\n" for line in lines)
@@ -91,11 +91,11 @@ def _actions() -> Iterable[str]:
     ]
     yield table(("action", "where", "request", "answer"), rows)
     yield "### What the Host asks of a plugin\n"
-    asked = [
+    plugin_rows = [
         (f"`{name}`", link(each.request.__name__) if each.request else "", _answer(each.answer, each.streams))
         for name, each in PLUGIN_ACTIONS.items()
     ]
-    yield table(("action", "request", "answer"), asked)
+    yield table(("action", "request", "answer"), plugin_rows)
     yield f"The first call on a connection is `hello` ({link('Hello')}), answered with {link('Welcome')}.\n"
 
 
@@ -111,8 +111,8 @@ def _streams() -> Iterable[str]:
     yield "".join(f"`{alias}` is accepted for `{name}`.\n" for alias, name in ALIASES.items())
 
 
-def _by_type(named: Mapping[str, type[BaseModel]]) -> Iterable[tuple[str, ...]]:
-    return [(f"`{name}`", link(entity.__name__), summary(entity)) for name, entity in named.items()]
+def _by_type(payloads: Mapping[str, type[BaseModel]]) -> Iterable[tuple[str, ...]]:
+    return [(f"`{name}`", link(entity.__name__), summary(entity)) for name, entity in payloads.items()]
 
 
 def _codes() -> Iterable[str]:
@@ -123,15 +123,17 @@ def _codes() -> Iterable[str]:
     yield table(("code", "when"), [(f"`{code}`", when) for code, when in FAILURES.items()])
     yield "### Names of platform actions\n\n" + ", ".join(f"`{name}`" for name in ACTION_NAMES) + ".\n"
     yield "## States of a run\n\nA run moves along these ways; anything else is an error and changes nothing.\n"
-    ways = [(f"`{start}`", ", ".join(f"`{end}`" for end in ends) or "ended") for start, ends in TRANSITIONS.items()]
-    yield table(("from", "to"), ways)
+    transitions = [
+        (f"`{start}`", ", ".join(f"`{end}`" for end in ends) or "ended") for start, ends in TRANSITIONS.items()
+    ]
+    yield table(("from", "to"), transitions)
 
 
 def _numbers() -> Iterable[str]:
     yield "## Limits\n\n### Of the contract\n"
     notes = module_notes(protocol_limits)
-    named = [(name, value) for name, value in vars(protocol_limits).items() if name.isupper()]
-    yield table(("limit", "", ""), [(f"`{name}`", number(name, value), notes[name]) for name, value in named])
+    limits = [(name, value) for name, value in vars(protocol_limits).items() if name.isupper()]
+    yield table(("limit", "", ""), [(f"`{name}`", number(name, value), notes[name]) for name, value in limits])
     yield "### Of a connection\n\nThe defaults; who may have more is the Host's to decide.\n"
     wire = _wire_notes()
     rows = [(f"`{name}`", number(name, value), wire.get(name, "")) for name, value in _wire_limits().items()]
@@ -150,8 +152,8 @@ def _wire_notes() -> dict[str, str]:
 def _module(noun: str, module: ModuleType, definitions: dict[str, Any]) -> Iterable[str]:
     yield f"### Module {noun}\n\n{summary(module)}\n"
     for entity in entities(module):
-        manner = MANNERS[str(entity.model_config["extra"])]
-        yield f"#### {entity.__name__}\n\n{summary(entity)} *{manner}*\n"
+        extra_text = MANNERS[str(entity.model_config["extra"])]
+        yield f"#### {entity.__name__}\n\n{summary(entity)} *{extra_text}*\n"
         yield _fields(definitions[entity.__name__])
     if noun in UNIONS:
         union = definitions[UNIONS[noun]]

@@ -36,11 +36,13 @@ def whole() -> Schema:
 
 
 def definitions() -> dict[str, Schema]:
-    found = [entity for module in modules() for entity in entities(module)]
-    _, generated = models_json_schema([(entity, "validation") for entity in found])
+    all_entities = [entity for module in modules() for entity in entities(module)]
+    _, generated = models_json_schema([(entity, "validation") for entity in all_entities])
     unions: dict[str, Schema] = {}
-    made = {entity.__name__: _definition(entity, generated["$defs"][entity.__name__], unions) for entity in found}
-    return dict(sorted((made | unions).items()))
+    schemas = {
+        entity.__name__: _definition(entity, generated["$defs"][entity.__name__], unions) for entity in all_entities
+    }
+    return dict(sorted((schemas | unions).items()))
 
 
 def _definition(entity: type[BaseModel], generated: Schema, unions: dict[str, Schema]) -> Schema:
@@ -51,12 +53,12 @@ def _definition(entity: type[BaseModel], generated: Schema, unions: dict[str, Sc
             properties[name]["default"] = field.get_default(call_default_factory=True).model_dump(mode="json")
         if name in notes:
             properties[name]["description"] = notes[name]
-    made: Schema = {"description": summary(entity), "type": "object", "properties": properties}
-    made |= {key: generated[key] for key in ("required", "additionalProperties") if key in generated}
+    definition: Schema = {"description": summary(entity), "type": "object", "properties": properties}
+    definition |= {key: generated[key] for key in ("required", "additionalProperties") if key in generated}
     one_of: tuple[str, ...] = getattr(entity, "ONE_OF", ())
     if one_of:
-        made["oneOf"] = [{"required": [name], "properties": {name: {"type": "string"}}} for name in one_of]
-    return made
+        definition["oneOf"] = [{"required": [name], "properties": {name: {"type": "string"}}} for name in one_of]
+    return definition
 
 
 def _tidy(schema: Any, unions: dict[str, Schema]) -> Any:

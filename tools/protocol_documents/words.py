@@ -17,12 +17,12 @@ def type_of(schema: dict[str, Any]) -> str:
     match schema:
         case {"$ref": ref}:
             return link(ref.rpartition("/")[2])
-        case {"anyOf": several} | {"oneOf": several}:
-            return " or ".join(type_of(each) for each in several)
+        case {"anyOf": alternatives} | {"oneOf": alternatives}:
+            return " or ".join(type_of(each) for each in alternatives)
         case {"enum": choices}:
             return ", ".join(f"`{choice}`" for choice in choices)
-        case {"const": only}:
-            return f"`{only}`"
+        case {"const": constant}:
+            return f"`{constant}`"
         case {"type": "array", "items": items}:
             return f"list of {type_of(items)}{_bounds(schema, 'minItems', 'maxItems', ' items')}"
         case {"type": "object", "additionalProperties": dict(values)}:
@@ -33,14 +33,14 @@ def type_of(schema: dict[str, Any]) -> str:
             return f"text like `{pattern}`"
         case {"type": "string"}:
             return f"text{_bounds(schema, 'minLength', 'maxLength', ' characters')}"
-        case {"type": plain}:
-            return f"{_PLAIN[plain]}{_bounds(schema, 'minimum', 'maximum', '')}"
+        case {"type": type_name}:
+            return f"{_PLAIN[type_name]}{_bounds(schema, 'minimum', 'maximum', '')}"
     return "any JSON"
 
 
 def default(schema: dict[str, Any]) -> str:
-    said = schema["default"]
-    return "all its defaults" if "$ref" in schema and said else f"`{json.dumps(said, ensure_ascii=False)}`"
+    value = schema["default"]
+    return "all its defaults" if "$ref" in schema and value else f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
 def number(name: str, value: float) -> str:
@@ -52,8 +52,8 @@ def number(name: str, value: float) -> str:
     return f"{int(value):,}" if value == int(value) else str(value)
 
 
-def _bounds(schema: dict[str, Any], least: str, most: str, unit: str) -> str:
-    low, high = schema.get(least), schema.get(most)
+def _bounds(schema: dict[str, Any], minimum: str, maximum: str, unit: str) -> str:
+    low, high = schema.get(minimum), schema.get(maximum)
     if high is None or high == LARGEST_INTEGER:
         return "" if low is None else f" (at least {low:g}{unit})"
     return f" ({low:g} to {high:,g}{unit})" if high < 10**6 else f" ({low:g} to {int(high):,}{unit})"

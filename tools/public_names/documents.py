@@ -22,13 +22,13 @@ def settings() -> list[str]:
 
 
 def _fields(model: type[BaseModel], prefix: str) -> list[str]:
-    found: list[str] = []
+    fields: list[str] = []
     for name, field in model.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            found += _fields(field.annotation, f"{prefix}{name}.")
+            fields += _fields(field.annotation, f"{prefix}{name}.")
         else:
-            found.append(f"{prefix}{name} = {field.get_default(call_default_factory=True)!r}")
-    return found
+            fields.append(f"{prefix}{name} = {field.get_default(call_default_factory=True)!r}")
+    return fields
 
 
 def digests() -> dict[str, str]:
@@ -52,18 +52,18 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _resolved(value: Any, document: dict[str, Any], within: tuple[str, ...]) -> Any:
+def _resolved(value: Any, document: dict[str, Any], path: tuple[str, ...]) -> Any:
     """Replaces every `$ref` by its definition; a recursive reference stays."""
     if isinstance(value, list):
-        return [_resolved(each, document, within) for each in value]
+        return [_resolved(each, document, path) for each in value]
     if not isinstance(value, dict):
         return value
     reference = value.get("$ref")
     if reference is None:
-        return {key: _resolved(each, document, within) for key, each in value.items() if key != "title"}
-    if reference in within:
-        return {"itself": len(within) - within.index(reference)}
+        return {key: _resolved(each, document, path) for key, each in value.items() if key != "title"}
+    if reference in path:
+        return {"itself": len(path) - path.index(reference)}
     target = document
     for part in reference.removeprefix("#/").split("/"):
         target = target[part]
-    return _resolved(target, document, (*within, reference))
+    return _resolved(target, document, (*path, reference))

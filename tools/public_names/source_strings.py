@@ -32,26 +32,26 @@ def _strings(node: ast.AST) -> Iterator[str]:
 
 def unit_names() -> list[str]:
     """Returns the dotted names in any string constant: units of work, event types and plugin actions."""
-    found = {text for node in _nodes() if isinstance(node, ast.Constant) and isinstance(text := node.value, str)}
-    return sorted(text for text in found if UNIT.fullmatch(text) and not text.startswith(("parlour.", "parlour_sdk.")))
+    names = {text for node in _nodes() if isinstance(node, ast.Constant) and isinstance(text := node.value, str)}
+    return sorted(text for text in names if UNIT.fullmatch(text) and not text.startswith(("parlour.", "parlour_sdk.")))
 
 
 def error_codes() -> list[str]:
     """Returns the first argument of each raised error, and each `code = "..."` of a class, that looks like a code."""
-    found: set[str] = set()
+    codes: set[str] = set()
     for node in _nodes():
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
-            found.update(_strings(node.exc.args[0]))
+            codes.update(_strings(node.exc.args[0]))
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "code" for t in node.targets):
-            found.update(_strings(node.value))
-    return sorted(text for text in found if CODE.fullmatch(text) and ("_" in text or "." in text))
+            codes.update(_strings(node.value))
+    return sorted(text for text in codes if CODE.fullmatch(text) and ("_" in text or "." in text))
 
 
 def metrics() -> list[str]:
-    found = {
+    names = {
         match
         for node in _nodes()
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         for match in METRIC.findall(node.value)
     }
-    return sorted(found - {"parlour_sdk"})
+    return sorted(names - {"parlour_sdk"})

@@ -21,9 +21,11 @@ Meanings = Mapping[str, str]
 
 def with_table(page: str) -> str:
     """Returns the page with the present table between its marks."""
-    before, rest = page.split(BEGIN)
+    before, remainder = page.split(BEGIN)
     meanings = {each.name: docstrings(section_class(each.name)) for each in declared_sections()}
-    return before + BEGIN + "\n" + "\n".join(rows(declared_sections(), meanings)) + "\n\n" + END + rest.split(END)[1]
+    return (
+        before + BEGIN + "\n" + "\n".join(rows(declared_sections(), meanings)) + "\n\n" + END + remainder.split(END)[1]
+    )
 
 
 def rows(sections: Sequence[DeclaredSection], meanings: Mapping[str, Meanings]) -> Iterator[str]:
@@ -31,19 +33,19 @@ def rows(sections: Sequence[DeclaredSection], meanings: Mapping[str, Meanings]) 
     for section in sections:
         for each in section.settings:
             meaning = meanings[section.name].get(each.name, "").removesuffix(".")
-            yield f"| `{each.key}` | {_default(each)} | {_accepted(each)} | {meaning[:1].lower()}{meaning[1:]} |"
+            yield f"| `{each.key}` | {_default(each)} | {_accepted_values(each)} | {meaning[:1].lower()}{meaning[1:]} |"
 
 
 def docstrings(section: type) -> dict[str, str]:
     """Returns the docstring below each field of a section."""
     [definition] = ast.parse(textwrap.dedent(inspect.getsource(section))).body
     assert isinstance(definition, ast.ClassDef)
-    found: dict[str, str] = {}
-    for field, below in zip(definition.body, definition.body[1:], strict=False):
-        match field, below:
+    texts: dict[str, str] = {}
+    for field, next_statement in zip(definition.body, definition.body[1:], strict=False):
+        match field, next_statement:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                found[name] = " ".join(text.split())
-    return found
+                texts[name] = " ".join(text.split())
+    return texts
 
 
 def _default(setting: DeclaredSetting) -> str:
@@ -53,7 +55,7 @@ def _default(setting: DeclaredSetting) -> str:
     return "" if default in ("", [], None) else f"`{default}`" if isinstance(default, str) else f"{default:,}"
 
 
-def _accepted(setting: DeclaredSetting) -> str:
+def _accepted_values(setting: DeclaredSetting) -> str:
     schema = schema_of(setting)
     if "enum" in schema:
         return ", ".join(f"`{each}`" for each in schema["enum"])
