@@ -120,9 +120,9 @@ quick: setup
 	@.venv/bin/lint-imports > /dev/null
 	@$(PYTEST) -q $(PARALLEL) -m "not long and not quiet" $(QUICK_TESTS)
 
-# The skeleton of the next database migration: make migration NAME="Add a table of jobs"
+# The skeleton of the next database migration: make migration PHASE=expand NAME="Add a table of jobs"
 migration: setup
-	@.venv/bin/python -m tools.new_migration "$(NAME)"
+	@.venv/bin/python -m tools.new_migration "$(PHASE)" "$(NAME)"
 
 format: setup
 	@.venv/bin/ruff check --fix --quiet . ; .venv/bin/ruff format --quiet .
@@ -133,6 +133,8 @@ documents: setup
 	@.venv/bin/python -m tools.platform_documents
 	@.venv/bin/python -m tools.http_documents
 	@.venv/bin/python -m tools.settings_documents
+	@.venv/bin/python -m tools.handler_documents
+	@.venv/bin/python -m tools.memory_state_documents
 	@.venv/bin/python -m tools.public_names
 
 bench: setup

@@ -1,6 +1,7 @@
 """Decides which tests share a worker, and prints how many cases the generated matrices have checked."""
 
 import gc
+import re
 import sys
 
 import pytest
@@ -21,8 +22,10 @@ settings.load_profile("parlour")
 
 MATRICES = {"protocol_cases": "protocol matrix", "access_cases": "access matrix"}
 
-SAME_WORKER = "tests/matrix/"
+SAME_WORKER = "tests/platforms/matrix/"
 """The tests of this folder share a homeserver with a slow start, so all of them have the same worker."""
+PLATFORM_ROW = re.compile(r"tests/platforms/test_shared_suite\.py::.*\[(\w+)")
+"""The rows of one platform share its bot, so all of them have the same worker; those of Matrix need the homeserver."""
 ANY_WORKER = "tests/simulation/"
 """The tests of this folder share nothing and take long, so each goes to the next free worker."""
 
@@ -31,6 +34,8 @@ class ByServer(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
         if nodeid.startswith(ANY_WORKER):
             return nodeid
+        if row := PLATFORM_ROW.match(nodeid):
+            return SAME_WORKER if row[1] == "matrix" else f"rows of {row[1]}"
         return SAME_WORKER if nodeid.startswith(SAME_WORKER) else super()._split_scope(nodeid)
 
 
