@@ -4,9 +4,11 @@ from parlour.core.approvals.action_parser import ActionParser
 from parlour.core.approvals.planner import ApprovalActionPlanner
 from parlour.core.approvals.requests import ActionRequestHandler
 from parlour.core.approvals.tracker import PendingApprovals
+from parlour.core.message_policy.limits import MessageLimits
 from parlour.core.remote.queue import RemoteRunQueue
 from parlour.core.runs.action_plan import ActionPlanner
 from parlour.core.runs.active_run import ActiveRuns, RecorderFactory
+from parlour.core.runs.admission import RunAdmission
 from parlour.core.runs.attachment_prefetch import AttachmentPrefetcher
 from parlour.core.runs.completion import RunCompleter
 from parlour.core.runs.context_builder import RunContextBuilder
@@ -39,11 +41,13 @@ class RunBasics:
     loop_guard: LoopGuard
     outcomes: Outcomes
     checks: RunChecks
+    admission: RunAdmission
     grants: RunGrants
 
 
-def build_run_basics(ports: CorePorts, records: RecordParts) -> RunBasics:
+def build_run_basics(ports: CorePorts, config: ConfigParts, records: RecordParts) -> RunBasics:
     """Builds what decides whether a run may begin, and what it may use."""
+    limits = MessageLimits(ports.journal, lambda: records.days.time_zone, ports.clock)
     loop_guard = LoopGuard(ports.runs_per_sender, ports.runs_per_group, ports.clock)
     return RunBasics(
         registry=ports.runners,
@@ -52,6 +56,7 @@ def build_run_basics(ports: CorePorts, records: RecordParts) -> RunBasics:
         loop_guard=loop_guard,
         outcomes=Outcomes(),
         checks=RunChecks(ports.runners, ports.secrets, loop_guard),
+        admission=RunAdmission(limits, config.filters, ports.clock),
         grants=RunGrants(ports.journal, ports.providers),
     )
 
