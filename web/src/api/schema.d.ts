@@ -4745,7 +4745,7 @@ export interface components {
         };
         /**
          * ToolRuleBody
-         * @description Decides about the calls of some tools: the first entry that matches a tool applies, and without one it is allowed.
+         * @description Decides about the calls of some tools. The first entry that matches applies; without one a tool is allowed.
          */
         ToolRuleBody: {
             /**
