@@ -1921,6 +1921,11 @@ export interface components {
              * @default 300
              */
             timeout_seconds?: number;
+            /**
+             * Tool Policy
+             * @default []
+             */
+            tool_policy?: components["schemas"]["ToolRuleBody"][];
         };
         /**
          * AgentChange
@@ -2041,6 +2046,11 @@ export interface components {
              * @default 300
              */
             timeout_seconds?: number;
+            /**
+             * Tool Policy
+             * @default []
+             */
+            tool_policy?: components["schemas"]["ToolRuleBody"][];
         };
         /**
          * AgentInput
@@ -2095,6 +2105,8 @@ export interface components {
             state_policy: components["schemas"]["StatePolicyResponse"];
             /** @description 0: none. */
             timeout_seconds: number;
+            /** @description The first entry that matches a tool decides about its calls; without one they are allowed. */
+            tool_policy: components["schemas"]["ToolRuleResponse"][];
         };
         ApiKey: {
             /**
@@ -2544,6 +2556,11 @@ export interface components {
              * @default []
              */
             users?: string[];
+        };
+        DecidersResponse: {
+            requester: boolean;
+            roles: string[];
+            users: string[];
         };
         /**
          * DecisionBody
@@ -5230,6 +5247,8 @@ export interface components {
         ToolDetail: {
             /** @default null */
             description?: string | null;
+            /** @default false */
+            needs_approval?: boolean;
             /** @default {} */
             parameters_schema?: {
                 [key: string]: unknown;
@@ -5239,6 +5258,42 @@ export interface components {
             /** @enum {string} */
             source: "native" | "plugin" | "mcp" | "skill";
             tool_name: string;
+        };
+        /**
+         * ToolRuleBody
+         * @description Decides about the calls of some tools. The first entry that matches applies; without one a tool is allowed.
+         */
+        ToolRuleBody: {
+            /**
+             * Decide
+             * @enum {string}
+             */
+            decide: "allow" | "ask" | "deny";
+            /**
+             * Seconds
+             * @default 1800
+             */
+            seconds?: number;
+            /** Tools */
+            tools: string[];
+            /**
+             * @default {
+             *       "users": [],
+             *       "roles": [
+             *         "owner",
+             *         "admin"
+             *       ],
+             *       "requester": false
+             *     }
+             */
+            who?: components["schemas"]["DecidersBody"];
+        };
+        ToolRuleResponse: {
+            /** @enum {string} */
+            decide: "allow" | "ask" | "deny";
+            seconds: number;
+            tools: string[];
+            who: components["schemas"]["DecidersResponse"];
         };
         /** @description The decisions about an event, in order. */
         Trail: {

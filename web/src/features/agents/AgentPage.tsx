@@ -28,6 +28,7 @@ import * as agentQueries from "./queries";
 import { ResourceFields } from "./ResourceFields";
 import { SettingsFields } from "./SettingsFields";
 import { TestChat } from "./TestChat";
+import { ToolPolicyFields } from "./ToolPolicyFields";
 import { useChoices } from "./useChoices";
 
 export default function AgentPage() {
@@ -127,6 +128,9 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
         />
       ),
     },
+    ...(runner?.capabilities.tool_calling
+      ? [{ id: "toolPolicy", label: t("agents.tabToolPolicy"), content: <ToolPolicyFields /> }]
+      : []),
     { id: "behaviour", label: t("agents.tabBehaviour"), content: <BehaviourFields /> },
   ];
   return (

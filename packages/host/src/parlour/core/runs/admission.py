@@ -39,16 +39,13 @@ class MaskedInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class AdmissionDecision:
     """The decision about a message: it is admitted, or an obstacle keeps it from being answered, or it waits."""
 
     obstacle: RunObstacle | None = None
     wait_until: int = 0
     statements: tuple[Statement, ...] = field(default=())
     """Statements that count the message, for the unit that admits it."""
-
-
-ADMITTED = Admission()
 
 
 class RunAdmission:
@@ -76,21 +73,21 @@ class RunAdmission:
 
     async def admit(
         self, entry: QueuedEvent, binding: Binding, policy: "MessagePolicy", followers: Sequence[QueuedEvent] = ()
-    ) -> Admission:
+    ) -> AdmissionDecision:
         """Decides about a message and those that are collected with it. Nothing is written."""
         obstacle = self.filter(entry, policy)
         if obstacle is not None:
-            return Admission(obstacle)
+            return AdmissionDecision(obstacle)
         counted = [each.event for each in (entry, *followers) if not each.was_admitted]
         found = await self._limits.count(policy, binding.limits_owner, counted) if policy.limits and counted else ()
         if not isinstance(found, UsedUpLimit):
             notes = tuple(note for each in (entry, *followers) for note in self._notes(each))
-            return Admission(statements=(*found, *notes))
+            return AdmissionDecision(statements=(*found, *notes))
         if found.limit.over == "wait":
-            return Admission(wait_until=found.available_at)
+            return AdmissionDecision(wait_until=found.available_at)
         tells = found.limit.over == "tell"
         code = "" if not tells else POLICY_NOTICE if found.limit.tell else "limited.policy"
-        return Admission(RunObstacle("limited", found.reason, code, found.limit.tell))
+        return AdmissionDecision(RunObstacle("limited", found.reason, code, found.limit.tell))
 
     def _notes(self, entry: QueuedEvent) -> list[Statement]:
         """Returns the notes about filters that found something and let the message pass."""
