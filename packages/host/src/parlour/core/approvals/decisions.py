@@ -195,11 +195,11 @@ class DecisionRecords:
         draft.add(inbox.enqueue(Ref(position, "seq"), request_event.conversation_id, event.bot_id))
         return QueuedDecision(position, event, request_event.conversation_id)
 
-    def after_commit(self, owed: QueuedDecision | None, receipt: Receipt, now: int) -> None:
+    def after_commit(self, queued: QueuedDecision | None, receipt: Receipt, now: int) -> None:
         """Starts the deliveries of the committed event, and queues it if the agent handles it."""
         self._host_events.after_commit(EVENT_TYPE)
-        if owed is not None:
-            self._queue.enqueue(owed.to_queue_entry(receipt, now))
+        if queued is not None:
+            self._queue.enqueue(queued.to_queue_entry(receipt, now))
 
     def _is_handled_by_agent(self, agent_id: AgentId) -> bool:
         agent = self._agents.get(agent_id)

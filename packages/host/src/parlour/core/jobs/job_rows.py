@@ -201,13 +201,13 @@ class JobStore:
         in_key = where(kind=kind, order_key=order_key)
         due = await self._first(in_key + where(state="pending", not_before=at_most(now)))
         is_open = in_key + where(state=one_of(*OPEN_STATES))
-        begun = is_open + where(attempts=above(0))
+        attempted = is_open + where(attempts=above(0))
         if due is None:
             if await self._first(is_open, order=()) is None:
                 return NextJob()
-            head = await self._first(begun)
+            head = await self._first(attempted)
         else:
-            head = await self._first(begun + _not_after(due)) or due
+            head = await self._first(attempted + _not_after(due)) or due
         if head is not None:
             return NextJob(head, max(head.not_before, head.lease_until if head.state == "running" else 0))
         scheduled = await self._first(is_open, order=("not_before",))
