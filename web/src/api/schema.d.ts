@@ -1886,6 +1886,11 @@ export interface components {
              * @default 300
              */
             timeout_seconds?: number;
+            /**
+             * Tool Policy
+             * @default []
+             */
+            tool_policy?: components["schemas"]["ToolRuleBody"][];
         };
         /**
          * AgentChange
@@ -2005,6 +2010,11 @@ export interface components {
              * @default 300
              */
             timeout_seconds?: number;
+            /**
+             * Tool Policy
+             * @default []
+             */
+            tool_policy?: components["schemas"]["ToolRuleBody"][];
         };
         /**
          * AgentInput
@@ -2055,6 +2065,8 @@ export interface components {
             state_policy: components["schemas"]["StatePolicyResponse"];
             /** @description 0: none. */
             timeout_seconds: number;
+            /** @description The first entry that matches a tool decides about its calls; without one they are allowed. */
+            tool_policy: components["schemas"]["ToolRuleResponse"][];
         };
         /**
          * AgentTestBody
@@ -2535,6 +2547,11 @@ export interface components {
              * @default []
              */
             users?: string[];
+        };
+        DecidersResponse: {
+            requester: boolean;
+            roles: string[];
+            users: string[];
         };
         /**
          * DecisionBody
@@ -4807,6 +4824,8 @@ export interface components {
         ToolDetail: {
             /** @default null */
             description?: string | null;
+            /** @default false */
+            needs_approval?: boolean;
             /** @default {} */
             parameters_schema?: {
                 [key: string]: unknown;
@@ -4816,6 +4835,42 @@ export interface components {
             /** @enum {string} */
             source: "native" | "plugin" | "mcp" | "skill";
             tool_name: string;
+        };
+        /**
+         * ToolRuleBody
+         * @description Decides about the calls of some tools. The first entry that matches applies; without one a tool is allowed.
+         */
+        ToolRuleBody: {
+            /**
+             * Decide
+             * @enum {string}
+             */
+            decide: "allow" | "ask" | "deny";
+            /**
+             * Seconds
+             * @default 1800
+             */
+            seconds?: number;
+            /** Tools */
+            tools: string[];
+            /**
+             * @default {
+             *       "users": [],
+             *       "roles": [
+             *         "owner",
+             *         "admin"
+             *       ],
+             *       "requester": false
+             *     }
+             */
+            who?: components["schemas"]["DecidersBody"];
+        };
+        ToolRuleResponse: {
+            /** @enum {string} */
+            decide: "allow" | "ask" | "deny";
+            seconds: number;
+            tools: string[];
+            who: components["schemas"]["DecidersResponse"];
         };
         /** @description The decisions about an event, in order. */
         Trail: {
