@@ -48,6 +48,7 @@ _FIELDS: tuple[tuple[re.Pattern[str], _Paths], ...] = tuple(
         (r"message-policies/check", "sentences.text"),
         (r"tools", "description"),
         (r"models/[^/]+/test", "message"),
+        (r"agents/test", "message"),
         (r"audit", "detail detail.message detail.reason"),
     )
 )

@@ -50,7 +50,7 @@ class SteeringQueue:
             admitted = await self._admit(entry, binding)
             if admitted is None:
                 return False  # it is refused, or waits, at its own turn
-            if session.is_over() or len(session.claimed) >= STEERING_QUEUE:
+            if session.is_closed() or len(session.claimed) >= STEERING_QUEUE:
                 return False
             now = self._clock.now()
             draft = UnitBuilder("steering.claim")
@@ -82,7 +82,7 @@ class SteeringQueue:
     async def pull(self, session: RunSession, limit: int) -> list[dict[str, Any]]:
         """Injects up to `limit` claimed messages into the run and returns them."""
         async with session.commit_lock:
-            if session.is_over():
+            if session.is_closed():
                 return []
             entries = list(session.claimed)[:limit]
             if not entries:
