@@ -40,7 +40,6 @@ def test_the_index_lists_every_decision_once_with_title_and_status() -> None:
 
 
 def test_numbers_are_unique_and_match_the_file_names() -> None:
-    """Changes that are made at the same time reserve numbers, so some may be missing."""
     numbers = [index_row(page)[0] for page in decisions()]
     assert len(set(numbers)) == len(numbers)
     assert [str(int(page.name[:4])) for page in decisions()] == numbers
