@@ -20,9 +20,10 @@ PLUGIN_ID = PluginId("parlour/local-agent")
 RUNNER_ID = RunnerId(f"plugin:{PLUGIN_ID}/default")
 DEMO_PROVIDER = ProviderId(DEMO_ID)
 DEMO_MODEL = ModelId(DEMO_ID)
+PACKAGE = Path(__file__).parents[1]
 BUNDLED_PLUGIN_PATHS = (
-    Path(__file__).parents[1] / "bundled" / "local-agent",
-    Path(__file__).parents[5] / "plugins" / "local-agent",
+    PACKAGE / "bundled" / "local-agent",
+    PACKAGE / "../../../../plugins/local-agent",
 )
 """Folders of the bundled plugin: in an installed package, and in a clone of the repository."""
 
