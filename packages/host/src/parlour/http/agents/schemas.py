@@ -191,6 +191,25 @@ class AgentChange(AgentBody):
     agent_id: AgentId | None = Field(default=None, exclude=True, description="If it is given, that of the address")
 
 
+class AgentTestBody(BaseModel):
+    """The configuration of an agent that need not be stored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    runner_id: RunnerId = Field(min_length=1, max_length=500)
+    runner_config: dict[str, Any] = {}
+    agent_id: AgentId | None = Field(default=None, description="Its stored secrets stand for masked ones")
+
+
+class AgentTestResponse(TypedDict):
+    ok: bool
+    code: str
+    """Empty if the configuration works; otherwise the code that a run would fail with."""
+    message: str
+    """What answered, or exactly what is wrong."""
+    milliseconds: int
+
+
 class SenderResponse(TypedDict):
     users: list[str]
     groups: list[str]
