@@ -74,8 +74,19 @@ def test_an_installation_at_a_shallow_path_serves(release: Path, tmp_path: Path)
     roots = [path for path in Path("/").iterdir() if path.is_dir() and not path.is_symlink()]
     links = [word for path in Path("/").iterdir() if path.is_symlink() for word in ("--symlink", path.readlink(), path)]
     mounts = [word for path in roots if path.name != "p" for word in ("--dev-bind", path, path)]
-    inside = [BUBBLEWRAP, "--die-with-parent", "--tmpfs", "/", *mounts, *links, "--ro-bind", installed, "/p", "--setenv", "PYTHONPATH", "/p"]
-    command = [*inside, sys.executable, "-m", "parlour.cli.main"]
+    inside = [BUBBLEWRAP, "--die-with-parent", "--tmpfs", "/", *mounts, *links]
+    command = [
+        *inside,
+        "--ro-bind",
+        installed,
+        "/p",
+        "--setenv",
+        "PYTHONPATH",
+        "/p",
+        sys.executable,
+        "-m",
+        "parlour.cli.main",
+    ]
 
     assert "usage: parlour" in run(*command, "--help")
     with serving([*command, "--port", "0"], tmp_path) as address:
