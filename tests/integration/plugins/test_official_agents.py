@@ -10,7 +10,17 @@ from typing import Any
 import pytest
 
 from parlour.plugin_runtime.packages.bundled import BUNDLED_PLUGINS
-from parlour_sdk.testing.services import FakeDify, FakeN8n, FakeService, stall, status
+from parlour_sdk.testing.services import (
+    FakeCoze,
+    FakeDashScope,
+    FakeDify,
+    FakeLangflow,
+    FakeN8n,
+    FakeService,
+    FakeTbox,
+    stall,
+    status,
+)
 from parlour_sdk.values import dataclass
 from tests.integration.conftest import HostType
 from tests.support.harness import ROOT, Host, eventually, texts
@@ -35,6 +45,10 @@ class OfficialAgent:
 
 
 AGENTS = (
+    OfficialAgent("coze-agent", FakeCoze, {"bot_id": "bot-1"}, "api_base"),
+    OfficialAgent("dashscope-agent", FakeDashScope, {"app_id": "app-1"}),
+    OfficialAgent("tbox-agent", FakeTbox, {"app_id": "app-1"}),
+    OfficialAgent("langflow-agent", FakeLangflow, {"flow_id": "flow-1"}),
     OfficialAgent("dify-agent", FakeDify, {"app_type": "chat"}),
     OfficialAgent("n8n-agent", FakeN8n, {"auth": "header"}, "webhook_url", FakeN8n.path, "header_value"),
 )

@@ -14,7 +14,15 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "bundled:"
 """Beginning of a source that names a bundled plugin, such as `bundled:local-agent`."""
-BUNDLED_PLUGINS = ("local-agent", "dify-agent", "n8n-agent")
+BUNDLED_PLUGINS = (
+    "local-agent",
+    "dify-agent",
+    "n8n-agent",
+    "coze-agent",
+    "dashscope-agent",
+    "tbox-agent",
+    "langflow-agent",
+)
 """Names of the folders; the same list is in the wheel's build configuration."""
 LOCATIONS = (Path(__file__).parents[2] / "bundled", Path(__file__).parents[6] / "plugins")
 """Folders of bundled plugins: in an installed package, and in a clone of the repository."""
