@@ -229,7 +229,7 @@ class RouterBuilder:
     def _records(self) -> list[APIRouter]:
         host, core, access = self.host, self.host.core, ArtifactAccess(self.host.journal)
         deletion = ConversationDeletion(core.conversations, core.default_agents, core.conversation_eraser, host.clock)
-        kept_ms = int(self.settings.artifacts.unclaimed_upload_hours * 3_600_000)
+        unclaimed_ms = int(self.settings.artifacts.unclaimed_upload_hours * 3_600_000)
         return [
             conversations.router(
                 host.journal,
@@ -243,7 +243,7 @@ class RouterBuilder:
             audit.router(self._pages()),
             feedback.router(self._pages()),
             artifacts.router(core.artifacts, access),
-            files.router(core.artifacts, access, host.journal, host.clock, self.uploads, kept_ms),
+            files.router(core.artifacts, access, host.journal, host.clock, self.uploads, unclaimed_ms),
         ]
 
     def _pages(self) -> Pages:

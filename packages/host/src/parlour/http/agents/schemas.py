@@ -143,8 +143,8 @@ def _rule_variant(rule: Any) -> str:
     return "object" if isinstance(rule, dict | ApprovalRuleBody) else "word"
 
 
-Word = Annotated[Literal["allow", "ask", "deny"], Tag("word")]
-Rule = Annotated[Word | Annotated[ApprovalRuleBody, Tag("object")], Discriminator(_rule_variant)]
+Decision = Annotated[Literal["allow", "ask", "deny"], Tag("word")]
+Rule = Annotated[Decision | Annotated[ApprovalRuleBody, Tag("object")], Discriminator(_rule_variant)]
 ACTION = register_pattern(r"^[A-Za-z0-9_.*?/-]{1,200}$", "write an action as message.send, or several as message.*")
 ActionPattern = Annotated[str, Field(pattern=ACTION)]
 EVENT_TYPE = register_pattern(r"^(\*|[A-Za-z0-9_.]+(\.\*)?)$", "write one as message.received, message.* or *")

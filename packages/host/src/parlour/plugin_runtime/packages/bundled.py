@@ -24,7 +24,8 @@ BUNDLED_PLUGINS = (
     "langflow-agent",
 )
 """Names of the folders; the same list is in the wheel's build configuration."""
-LOCATIONS = (Path(__file__).parents[2] / "bundled", Path(__file__).parents[6] / "plugins")
+PACKAGE = Path(__file__).parents[2]
+LOCATIONS = (PACKAGE / "bundled", PACKAGE / "../../../../plugins")
 """Folders of bundled plugins: in an installed package, and in a clone of the repository."""
 MAX_ICON_BYTES = 32 * 1024
 

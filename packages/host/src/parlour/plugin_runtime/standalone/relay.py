@@ -109,8 +109,8 @@ class PluginChannel:
         self._joined = True
         return {}
 
-    async def _list(self, tell: Callable[[PluginId], dict[str, Any]]) -> dict[str, Any]:
-        return tell(self._plugin_id)
+    async def _list(self, describe: Callable[[PluginId], dict[str, Any]]) -> dict[str, Any]:
+        return describe(self._plugin_id)
 
     async def _call(self, action: str, data: Any) -> dict[str, Any]:
         try:
