@@ -21,7 +21,7 @@ for name in "$@"; do
     cmp -s "$wanted" "$folder/requirements.txt" && [ -x "$folder/bin/python" ] && continue
     [ -x "$uv" ] && [ -x "$python" ] || fail "there is no uv and no environment yet" "Run: make setup."
     rm -rf "$folder.new" && mkdir -p "$(dirname "$folder")" || fail "$folder can't be written" "Let this user write to it."
-    words=$("$uv" venv --quiet --python "$python" "$folder.new" 2>&1) ||
+    words=$("$uv" venv --quiet --relocatable --python "$python" "$folder.new" 2>&1) ||
         fail "uv says '$(echo "$words" | head -n 3 | tr '\n' ' ')'" "Let this user write to $(dirname "$folder")."
     words=$(VIRTUAL_ENV="$folder.new" "$uv" pip install --quiet --require-hashes --requirement "$wanted" 2>&1) ||
         fail "uv says '$(echo "$words" | head -n 3 | tr '\n' ' ')'" \

@@ -22,6 +22,10 @@ BUNDLED_PLUGINS = (
     "dashscope-agent",
     "tbox-agent",
     "langflow-agent",
+    "deerflow-agent",
+    "weknora-agent",
+    "a2a-agent",
+    "litellm-agent-platform-agent",
 )
 """Names of the folders; the same list is in the wheel's build configuration."""
 PACKAGE = Path(__file__).parents[2]

@@ -25,7 +25,7 @@ class FakeDashScope(FakeService):
         if parts[-3:-1] != ["apps", "app-1"] or parts[-1] != "completion":
             return _error(404, "NotFound", "App not exist")
         body = request.json
-        given = body["input"]
+        given: dict[str, Any] = body["input"]
         if not given.get("prompt") and "messages" not in given:
             return _error(400, "InvalidParameter", "Required parameter prompt missing or invalid")
         session = given.get("session_id")
@@ -46,9 +46,9 @@ class FakeDashScope(FakeService):
         for piece in self.pieces:
             said += piece
             if self.workflow:
-                message = {"role": "assistant", "content": piece}
+                said_by_node = {"role": "assistant", "content": piece}
                 node = {"node_id": "End_1", "node_name": "End", "node_type": "End", "node_status": "executing"}
-                events.append(output("", workflow_message={**node, "node_msg_seq_id": 0, "message": message}))
+                events.append(output("", workflow_message={**node, "node_msg_seq_id": 0, "message": said_by_node}))
             else:
                 events.append(output(said if self.is_cumulative else piece))
         if self.stream_error is not None:
