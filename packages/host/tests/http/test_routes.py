@@ -52,7 +52,7 @@ def field_errors_of(route: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def saved(bodies: Any, plugins: Any = None, before: list[Route] | None = None) -> list[Route]:
-    form = RouteMapper(None, plugins or InstalledPlugins(), PlainBox())  # type: ignore[arg-type]
+    form = RouteMapper(None, None, plugins or InstalledPlugins(), PlainBox())  # type: ignore[arg-type]
     return form.to_routes(ROUTES.validate_python(bodies), before or [])
 
 
