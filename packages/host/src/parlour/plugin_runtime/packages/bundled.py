@@ -16,7 +16,8 @@ PREFIX = "bundled:"
 """Beginning of a source that names a bundled plugin, such as `bundled:local-agent`."""
 BUNDLED_PLUGINS = ("local-agent", "dify-agent", "n8n-agent")
 """Names of the folders; the same list is in the wheel's build configuration."""
-LOCATIONS = (Path(__file__).parents[2] / "bundled", Path(__file__).parents[6] / "plugins")
+PACKAGE = Path(__file__).parents[2]
+LOCATIONS = (PACKAGE / "bundled", PACKAGE / "../../../../plugins")
 """Folders of bundled plugins: in an installed package, and in a clone of the repository."""
 MAX_ICON_BYTES = 32 * 1024
 
