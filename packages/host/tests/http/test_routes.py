@@ -153,8 +153,8 @@ def test_a_plugin_that_is_not_installed_is_refused() -> None:
 
 def test_a_stored_route_keeps_a_plugin_that_is_no_longer_installed() -> None:
     [before] = [Route("*", "plugin", {"plugins": ["acme/gone"]}, route_id="r1")]
-    [kept] = saved([to_plugins("acme/gone", "acme/here", route_id="r1")], InstalledPlugins("acme/here"), [before])
-    assert kept.handler_config == {"plugins": ["acme/gone", "acme/here"]}
+    [stored] = saved([to_plugins("acme/gone", "acme/here", route_id="r1")], InstalledPlugins("acme/here"), [before])
+    assert stored.handler_config == {"plugins": ["acme/gone", "acme/here"]}
 
 
 def test_plugins_are_not_checked_while_the_runtime_is_disconnected() -> None:
