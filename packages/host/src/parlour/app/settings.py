@@ -352,11 +352,23 @@ class WorkspaceSettings(ConfigSection):
     share."""
 
 
+class LimitSettings(ConfigSection):
+    """Limits on the number of configured objects; 0 means no limit. What exists beyond a limit stays."""
+
+    agents: int = Field(default=0, ge=0, le=100_000)
+    """Agents that may exist."""
+    bots: int = Field(default=0, ge=0, le=100_000)
+    """Bots that may exist."""
+    plugins: int = Field(default=0, ge=0, le=100_000)
+    """Plugins that may be installed over HTTP or on the page; upgrades are always possible."""
+
+
 class HostSettings(ConfigSection):
     data: Path = Path("data")
     database: DatabaseSettings = DatabaseSettings()
     http: HttpSettings = HttpSettings()
     runs: RunSettings = RunSettings()
+    limits: LimitSettings = LimitSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     retention: RetentionSettings = RetentionSettings()
     plugins: PluginSettings = PluginSettings()

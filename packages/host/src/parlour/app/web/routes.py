@@ -65,6 +65,7 @@ from parlour.http.models import provider_endpoints as model_providers
 from parlour.http.models.connection_test import ModelTest
 from parlour.http.models.endpoints import ModelAgents
 from parlour.http.models.mapping import ModelMapper
+from parlour.http.object_limits import ObjectLimit
 from parlour.http.pagination import Pages
 from parlour.http.pipelines import endpoints as pipelines
 from parlour.http.pipelines.endpoints import PipelineMapper
@@ -186,15 +187,34 @@ class RouterBuilder:
 
     def _agents_and_bots(self) -> list[APIRouter]:
         host, core = self.host, self.host.core
+        limits = self.settings.limits
         agent_mapper = AgentMapper(core.registry, core.word_lists, host.secrets)
         runner_test = RunnerConnectionTest(core.registry, host.runtime, host.secrets)
         bot_mapper = BotMapper(host.catalogue, host.secrets)
         route_mapper = RouteMapper(core.agents, core.pipelines, core.word_lists, host.plugins, host.secrets)
         default_mapper = DefaultAgentMapper(core.agents, core.bots, host.catalogue)
         return [
-            agents.router(core.agents, agent_mapper, runner_test, host.cursors, host.ids, host.clock),
+            agents.router(
+                core.agents,
+                agent_mapper,
+                runner_test,
+                ObjectLimit("agents", limits.agents, lambda: len(core.agents.all())),
+                host.cursors,
+                host.ids,
+                host.clock,
+            ),
             adapters.router(host.catalogue, host.cursors),
-            bots.router(core.bots, bot_mapper, host.bots, core.routes, core.agents, host.cursors, host.ids, host.clock),
+            bots.router(
+                core.bots,
+                bot_mapper,
+                host.bots,
+                core.routes,
+                core.agents,
+                ObjectLimit("bots", limits.bots, lambda: len(core.bots.all())),
+                host.cursors,
+                host.ids,
+                host.clock,
+            ),
             bot_routes.router(core.bots, core.routes, route_mapper, core.router, core.subscriptions, host.clock),
             default_agents.router(core.default_agents, default_mapper, host.cursors, host.ids, host.clock),
             runners.router(core.registry, self._plugin_status, host.cursors),
@@ -255,7 +275,14 @@ class RouterBuilder:
         )
         plugin_audit = PluginAudit(host.core.audit_log, host.clock)
         return [
-            plugins.router(host.plugins, bundled_plugins, self.uploads, plugin_audit, host.cursors),
+            plugins.router(
+                host.plugins,
+                bundled_plugins,
+                self.uploads,
+                ObjectLimit("plugins", self.settings.limits.plugins, lambda: len(host.plugins.all())),
+                plugin_audit,
+                host.cursors,
+            ),
             tools.router(mcp.registry, host.cursors),
             mcp_servers.router(mcp.mcp_repository, mcp.mcp_servers, mapper, host.cursors, host.ids, host.clock),
         ]

@@ -77,6 +77,7 @@ class AgentHandler:
 
     async def _handle_with_policy(self, entry: QueuedEvent, binding: Binding, policy: "MessagePolicy") -> LaneResult:
         entry.event = await self._names.with_names(entry.event)
+        is_counted = bool(entry.attempts)
         for _ in range(MAX_ADMISSIONS):
             turn = await self._policies.admit(entry, binding, policy)
             if turn.suspension is not None:
@@ -85,8 +86,9 @@ class AgentHandler:
                 obstacle = turn.obstacle
                 await self._completer.complete(entry, obstacle.outcome, obstacle.reason, obstacle.notice, obstacle.text)
                 return LaneResult()
-            if not entry.attempts:
+            if not is_counted:
                 self._checks.count(entry.event)
+                is_counted = True
             try:
                 result = await self._execute(entry, binding)
             except AdmissionLost:

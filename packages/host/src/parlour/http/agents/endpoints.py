@@ -14,6 +14,7 @@ from ..api_router import ApiRouter
 from ..auth import Admin
 from ..crud import ConfigResource, CrudOperations, CrudSchemas, add_crud_routes, without_wait
 from ..localization import accepted_language
+from ..object_limits import ObjectLimit
 from ..principals import Principal
 from .connection_test import RunnerConnectionTest
 from .mapping import AgentMapper
@@ -24,6 +25,7 @@ def router(
     agents: AgentRepository,
     form: AgentMapper,
     connection_test: RunnerConnectionTest,
+    limit: ObjectLimit,
     cursors: Cursors,
     ids: Ids,
     clock: Clock,
@@ -46,7 +48,9 @@ def router(
         routes,
         ConfigResource("agent", "/agents", agents.get, attrgetter("agent_id"), form.to_response, cursors, clock),
         CrudSchemas("agent", "agent_id", AgentBody, AgentResponse, replace_body=AgentChange),
-        CrudOperations(agents.all, build, agents.add, agents.replace, agents.remove, without_wait(form.to_response)),
+        CrudOperations(
+            agents.all, build, limit.on_add(agents.add), agents.replace, agents.remove, without_wait(form.to_response)
+        ),
         lambda: AgentId(ids.new()),
     )
     return routes

@@ -19,6 +19,7 @@ from ..auth import Admin, Viewer
 from ..crud import ConfigResource, check_same_id
 from ..errors import Problem, not_found
 from ..etags import IfMatch
+from ..object_limits import ObjectLimit
 from ..pagination import Cursor, Limit
 from ..responses import PageResponse
 from . import responses
@@ -51,6 +52,7 @@ def router(
     connections: BotConnections,
     routing: RouteRepository,
     agents: AgentRepository,
+    allowed_bots: ObjectLimit,
     cursors: Cursors,
     ids: Ids,
     clock: Clock,
@@ -82,7 +84,9 @@ def router(
     async def create_bot(body: BotBody, principal: Admin, response: Response) -> responses.BotResponse:
         bot = form.to_bot(BotId(ids.new()), body)
         initial_routes = routing.with_ids(first_routes(agents.all()))
-        await bots.add(bot, resource.audit_entry(principal, None, bot), *replace_statements(bot.bot_id, initial_routes))
+        entry = resource.audit_entry(principal, None, bot)
+        async with allowed_bots.room_for_one():
+            await bots.add(bot, entry, *replace_statements(bot.bot_id, initial_routes))
         routing.cache(bot.bot_id, initial_routes)
         await connections.apply(bot.bot_id)
         return to_response(resource.with_etag(bot, response))

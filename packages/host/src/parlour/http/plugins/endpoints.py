@@ -16,6 +16,7 @@ from parlour.core.pagination import Cursors
 from ..api_router import ApiRouter
 from ..auth import Admin, Operator, Viewer
 from ..errors import Problem, not_found
+from ..object_limits import ObjectLimit
 from ..pagination import Cursor, LongLimit, paginate
 from ..responses import PageResponse
 from .audit import PluginAudit
@@ -72,6 +73,7 @@ def router(
     plugins: PluginManager,
     bundled: Callable[[], Sequence[BundledPlugin]],
     uploads: Path,
+    limit: ObjectLimit,
     changes: PluginAudit,
     cursors: Cursors,
 ) -> APIRouter:
@@ -101,9 +103,13 @@ def router(
         with _refusals():
             async with read_install_request(request, uploads) as install_request:
                 before = {each.plugin_id: each for each in plugins.all()}
-                info = await plugins.install(
-                    install_request.source, install_request.file_name, install_request.granted, install_request.upgrade
-                )
+                async with limit.room_for_one(is_new=not install_request.upgrade):
+                    info = await plugins.install(
+                        install_request.source,
+                        install_request.file_name,
+                        install_request.granted,
+                        install_request.upgrade,
+                    )
         await changes.record(principal, "plugin.install", before.get(info.plugin_id), info)
         return to_response(info)
 

@@ -41,6 +41,7 @@ from .job_promises import check_jobs
 from .loop import SeededLoop
 from .plan import Plan, make_plan
 from .plugin import DISCOVERY, PLUGIN, RUNNER, SimulatedPlugin
+from .policies import MESSAGE_POLICIES, check_limits
 from .promises import (
     BrokenPromise,
     Said,
@@ -87,6 +88,7 @@ def run_schedule(seed: int) -> Report:
         answers_questions=dice.random() < 0.3,
         journaled=dice.random() < 0.5,
         power_fails=dice.random() < 0.3,
+        message_policy=MESSAGE_POLICIES[seed % len(MESSAGE_POLICIES)],
     )
     return _carried_out(seed, world, make_plan(dice, seed))
 
@@ -132,6 +134,7 @@ def _carried_out(seed: int, world: World, plan: Plan) -> Report:
         if not world.storage_faults:
             check_quarantine(world.database.read, world.in_flight)
         check_acts(world.acts)
+        check_limits(world.database.read, plan.said, world.message_policy)
         check_allowances(world.database.read, plan.said, world.shown)
         check_files(world.database.read, world.objects.content)
         check_bubbles(world.database.read, plan.chats, world.crashes + world.lost_answers)
@@ -238,6 +241,7 @@ async def _configure(core: Core, world: World, hooked: bool) -> None:
             timeout_seconds=30,
             stale_after=0,
             journal_calls=world.journaled,
+            message_policy=world.message_policy,
         )
         await patiently(lambda: core.agents.add(agent))
     for bot_id in (PLAIN_BOT, BOT):

@@ -40,6 +40,8 @@ class World:
     """True if the agent's calls are recorded."""
     power_fails: bool
     """True if the Host dies with its machine: unsynced data may be lost."""
+    message_policy: dict[str, Any] = field(default_factory=dict)
+    """Message policy of the agent."""
     database: MemoryDatabase = field(default_factory=MemoryDatabase)
     objects: MemoryObjects = field(init=False)
     send_log: MemorySendLog = field(default_factory=MemorySendLog)
