@@ -9,6 +9,7 @@ from parlour.core.encoding import loads
 from parlour.core.message_policy.effective import decode_policy, override_policy
 from parlour.core.message_policy.schema import MessagePolicy
 from parlour.core.model.word_list import WordList
+from parlour.core.reruns.reruns import RerunOptions
 from parlour.core.store.tables import INBOX, LIMITS, OUTBOX, OUTCOMES, RUNS, TRAIL, TRANSCRIPT
 
 from ..support import World, jump, make_agent, settle, until
@@ -336,3 +337,17 @@ def test_given_fields_are_stored_and_read_back() -> None:
     values = {"long_text": {"over": 5, "as": "file"}, "limits": [{"count": 3}]}
     policy = MessagePolicy.model_validate(values)
     assert policy.given_fields() == values
+
+
+async def test_masked_words_reach_no_rerun() -> None:
+    world = await open_world({"filters": {"input": [words("mask", "secret")]}}, echo=False)
+    await world.say("my secret")
+    run = await world.plugins.next_run()
+    run.answer("done")
+    await world.rest()
+    row = world.rows(RUNS)[0]
+    rerun = await world.core.reruns.start(row, RerunOptions())
+    again = await world.plugins.next_run()
+    assert again.context["input"]["text"] == "my ******"
+    assert "secret" not in str(again.context["event"])
+    assert rerun

@@ -66,8 +66,7 @@ class RunAdmission:
             reason = f"message policy: input filter {filtered.stopped_by.rule} blocks it"
             tell = filtered.stopped_by.filter.tell  # type: ignore[union-attr]
             return RunObstacle("refused", reason, POLICY_NOTICE if tell else "", tell)
-        prepared = prepare_input(policy, entry.event.envelope, filtered)
-        entry.prepared = prepared if prepared is not entry.event.envelope else None
+        entry.prepared = prepare_input(policy, entry.event.envelope, filtered)
         entry.filter_hits = filtered.hits
         return None
 

@@ -9,7 +9,9 @@ from typing import Protocol
 from parlour.core.delivery.composer import MessageComposer
 from parlour.core.journal import Journal, Row, Select, below, where
 from parlour.core.message_policy.effective import decode_policy
-from parlour.core.message_policy.inputs import join_inputs
+from parlour.core.message_policy.filters import TextFilters
+from parlour.core.message_policy.inputs import filter_input, join_inputs, prepare_input
+from parlour.core.message_policy.wake import MESSAGE_TYPE
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.providers import Providers
@@ -20,6 +22,7 @@ from parlour.core.store.state import StateStore
 from parlour.core.store.tables import TRANSCRIPT
 from parlour_sdk.protocol.limits import BOOTSTRAP_BYTES, BOOTSTRAP_ITEMS
 from parlour_sdk.protocol.manifest import ContextPolicy
+from parlour_sdk.values import dataclass
 
 from . import context
 from .context import NO_HISTORY, InlineHistory
@@ -38,6 +41,15 @@ class PromptHooks(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class RuntimeInfo:
+    """What runs are told about the Host."""
+
+    days: Days
+    """The workspace's time zone."""
+    host_version: str
+
+
 class RunContextBuilder:
     """Builds requests for runners."""
 
@@ -48,8 +60,8 @@ class RunContextBuilder:
         history: HistoryReader,
         composer: MessageComposer,
         prompt_hooks: PromptHooks,
-        days: Days,
-        host_version: str,
+        filters: TextFilters,
+        runtime: RuntimeInfo,
     ) -> None:
         self._journal = journal
         self._state = StateStore(journal)
@@ -57,8 +69,8 @@ class RunContextBuilder:
         self._history = history
         self._composer = composer
         self._prompt_hooks = prompt_hooks
-        self._days = days
-        self._host_version = host_version
+        self._filters = filters
+        self._runtime = runtime
 
     async def state_snapshot(self, session: RunSession) -> StateSnapshot:
         """Reads the state values that the run may use."""
@@ -74,7 +86,7 @@ class RunContextBuilder:
         self, session: RunSession, descriptor: RunnerDescriptor, state: StateSnapshot | None = None
     ) -> dict[str, object]:
         """Builds the request for the runner; without `state`, the current values are read."""
-        entry, event = session.entry, _readable_event(session)
+        entry, event = session.entry, self._readable_event(session)
         inputs = context.ContextInputs(
             run_id=session.run_id,
             attempt=entry.attempts,
@@ -94,20 +106,26 @@ class RunContextBuilder:
             session.grant,
             self._providers,
             inputs,
-            self._host_version,
-            self._days.time_zone,
+            self._runtime.host_version,
+            self._runtime.days.time_zone,
         )
 
+    def _readable_event(self, session: RunSession) -> RecordedEvent:
+        """Returns the event as the agent reads it, with the messages that were collected for its run.
 
-def _readable_event(session: RunSession) -> RecordedEvent:
-    """Returns the event as the agent reads it, with the messages that were collected for its run."""
-    event, gathered = session.entry.readable_event, session.entry.gathered
-    if not gathered:
-        return event
-    policy = decode_policy(session.binding.agent.message_policy)
-    with_names = policy is not None and policy.gather.per == "chat" and not policy.context.sender_names
-    others = [each.readable_event for each in gathered]
-    return replace(event, envelope=join_inputs(event.envelope, others, with_names))
+        A retry or a rerun comes without a turn, so the message policy is applied here.
+        """
+        entry = session.entry
+        policy = decode_policy(session.binding.agent.message_policy)
+        if policy is not None and entry.prepared is None and entry.event.envelope.event_type == MESSAGE_TYPE:
+            filtered = filter_input(policy, entry.event.envelope, self._filters)
+            entry.prepared = prepare_input(policy, entry.event.envelope, filtered)
+        if policy is None or not entry.gathered:
+            return entry.readable_event
+        with_names = policy.gather.per == "chat" and not policy.context.sender_names
+        others = [each.readable_event for each in entry.gathered]
+        event = entry.readable_event
+        return replace(event, envelope=join_inputs(event.envelope, others, with_names))
 
 
 async def _select_inline_history(

@@ -53,7 +53,7 @@ class QueuedEvent:
     queue: "LaneQueue | None" = None
     """Lane in which it has its turn."""
     prepared: EventEnvelope | None = None
-    """The message as the agent reads it, if its message policy changes it."""
+    """The message as the agent reads it, once the message policy was applied."""
     filter_hits: tuple[FilterHit, ...] = ()
     """Input filters that found something and let the message pass."""
     admission: tuple[Statement, ...] = ()
