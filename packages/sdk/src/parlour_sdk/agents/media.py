@@ -9,7 +9,8 @@ from parlour_sdk.protocol.messages import Message
 ABILITIES = {"image": "vision", "audio": "audio", "video": "video", "file": "files"}
 MAX_MEDIA = 16
 """Maximum of media in one request; older ones are replaced by a note."""
-REFUSAL_CODES = ("not_found", "payload_too_large", "unauthorized")
+REFUSAL_CODES = ("not_found", "payload_too_large", "unauthorized", "invalid_argument")
+"""Errors after which a request with media is repeated once without them; services use the last one for any of these."""
 
 
 def adapt_to_model(messages: Sequence[Message], abilities: Collection[str]) -> list[Message]:

@@ -118,7 +118,9 @@ class RunSetup:
         event = occasion.event
         self._facts.events.add(**occasion.record(), conversation_id=conversation_id, bot_id=BOT)
         if occasion.message is not None:
-            self._facts.transcript.add(conversation_id, occasion.message, event.event_id, event.event_type)
+            self._facts.transcript.add(
+                conversation_id, occasion.message, event.event_id, event.event_type, occasion.actor
+            )
 
 
 def _steering_by_pull(steering: SteeringPlan) -> dict[int, list[str]]:
