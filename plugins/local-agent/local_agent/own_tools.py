@@ -32,7 +32,7 @@ def own_tools(ctx: AgentRunContext, api: AgentRunAPI) -> Sequence[GrantedTool]:
 
 READ_DEFINITION = ToolDefinition(
     name=READ_TOOL,
-    description=f"Reads a file of this conversation, which notes name as artifact, as text: {PIECE_BYTES} bytes at once.",
+    description=f"Reads a file that a note names as artifact, as text: {PIECE_BYTES} bytes at once.",
     parameters_schema={
         "type": "object",
         "properties": {

@@ -58,8 +58,7 @@ class Prompt:
         if not self._guidance:
             return ""
         now = self._variables.fill("{{weekday}} {{time}}")
-        locale = self._variables.fill("{{locale}}")
-        return f"(Now: {now}{f'. Language of the user: {locale}' if locale else ''})"
+        return f"(Now: {now})"
 
     def _layers(self) -> list[str]:
         group = in_group(self._ctx)

@@ -40,8 +40,8 @@ class AgentTurn:
         self._models.set_parameters(settings.parameters)
         self._knowledge = KnowledgeSearch(ctx, api, settings.knowledge)
         self._prompt = Prompt(ctx, settings.prompt, TemplateVariables(ctx), settings.guidance)
-        history = TranscriptReader(ctx, api, settings.group_context)
-        self._compactor = HistoryCompactor(ctx, history, self._models.preferring(settings.summary_model))
+        self._history = TranscriptReader(ctx, api, settings.group_context)
+        self._compactor = HistoryCompactor(ctx, self._history, self._models.preferring(settings.summary_model))
         self._tools = RunTools(ctx, api)
         self._loop = ToolLoop(
             self._models,
@@ -57,6 +57,7 @@ class AgentTurn:
         prompt_limit = context_budget.prompt_tokens(self._models.primary)
         most = context_budget.history_tokens(self._settings.context_tokens, prompt_limit, 0)
         tail, toolbox, chunks = await self._gather(user_message, most)
+        user_message = UserMessage.from_event(self._ctx, self._settings.event_templates, self._history.members)
         passages = await self._knowledge.rerank(user_message, chunks)
         question = replace(self._knowledge.attach(user_message, passages), facts=self._prompt.facts())
         first_message = question.to_message()

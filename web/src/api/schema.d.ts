@@ -1846,6 +1846,11 @@ export interface components {
              * @default 300
              */
             timeout_seconds?: number;
+            /**
+             * Tool Policy
+             * @default []
+             */
+            tool_policy?: components["schemas"]["ToolRuleBody"][];
         };
         /**
          * AgentChange
@@ -1965,6 +1970,11 @@ export interface components {
              * @default 300
              */
             timeout_seconds?: number;
+            /**
+             * Tool Policy
+             * @default []
+             */
+            tool_policy?: components["schemas"]["ToolRuleBody"][];
         };
         /**
          * AgentInput
@@ -2015,6 +2025,8 @@ export interface components {
             state_policy: components["schemas"]["StatePolicyResponse"];
             /** @description 0: none. */
             timeout_seconds: number;
+            /** @description The first entry that matches a tool decides about its calls; without one they are allowed. */
+            tool_policy: components["schemas"]["ToolRuleResponse"][];
         };
         ApiKey: {
             /**
@@ -2447,6 +2459,11 @@ export interface components {
              * @default []
              */
             users?: string[];
+        };
+        DecidersResponse: {
+            requester: boolean;
+            roles: string[];
+            users: string[];
         };
         /**
          * DecisionBody
@@ -4714,6 +4731,8 @@ export interface components {
         ToolDetail: {
             /** @default null */
             description?: string | null;
+            /** @default false */
+            needs_approval?: boolean;
             /** @default {} */
             parameters_schema?: {
                 [key: string]: unknown;
@@ -4723,6 +4742,42 @@ export interface components {
             /** @enum {string} */
             source: "native" | "plugin" | "mcp" | "skill";
             tool_name: string;
+        };
+        /**
+         * ToolRuleBody
+         * @description Decides about the calls of some tools. The first entry that matches applies; without one a tool is allowed.
+         */
+        ToolRuleBody: {
+            /**
+             * Decide
+             * @enum {string}
+             */
+            decide: "allow" | "ask" | "deny";
+            /**
+             * Seconds
+             * @default 1800
+             */
+            seconds?: number;
+            /** Tools */
+            tools: string[];
+            /**
+             * @default {
+             *       "users": [],
+             *       "roles": [
+             *         "owner",
+             *         "admin"
+             *       ],
+             *       "requester": false
+             *     }
+             */
+            who?: components["schemas"]["DecidersBody"];
+        };
+        ToolRuleResponse: {
+            /** @enum {string} */
+            decide: "allow" | "ask" | "deny";
+            seconds: number;
+            tools: string[];
+            who: components["schemas"]["DecidersResponse"];
         };
         /** @description The decisions about an event, in order. */
         Trail: {

@@ -15,9 +15,7 @@ from parlour.core.actions.runtimes import RuntimeActions
 from parlour.core.actions.steering import SteeringActions
 from parlour.core.approvals.chat_commands import ApprovalCommands
 from parlour.core.approvals.decisions import DecisionRecords
-from parlour.core.approvals.requests import ActionRequestHandler
 from parlour.core.approvals.service import ApprovalService
-from parlour.core.approvals.tracker import PendingApprovals
 from parlour.core.handlers.agent import AgentHandler
 from parlour.core.handlers.dispatcher import EventDispatcher
 from parlour.core.handlers.drop import DropHandler
@@ -42,11 +40,13 @@ from parlour.core.routing.default_resolver import DefaultResolver
 from parlour.core.routing.router import Router
 from parlour.core.runs.control import RunControl
 from parlour.core.runs.fast_start import FastStart
+from parlour.core.runs.heard_messages import HeardMessages
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.recovery import Recovery
 from parlour.core.runs.run_creation import RequestedTargets, RunCreator
 from parlour.core.runs.run_requests import RunRequestBuilder
 from parlour.core.runs.steering import SteeringQueue
+from parlour.core.runs.transcript_corrections import TranscriptCorrections
 from parlour.core.store.feedback import FeedbackStore
 from parlour.core.store.history import EventRecordReader
 from parlour.core.webhooks.client import WebhookClient
@@ -58,7 +58,7 @@ from parlour_sdk.values import dataclass
 from .actions import build_handlers, resource_groups
 from .core_ports import CorePorts
 from .core_records import ConfigParts, DeliveryParts, HookParts, RecordParts
-from .core_runs import RunBasics, RunParts
+from .core_runs import ActionParts, RunBasics, RunParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,15 @@ def build_routing(
         [
             AgentHandler(binder, basics.registry, basics.checks, records.names, runs.executor, completer, clock),
             WebhookHandler(webhooks, config.bots, completer, ids),
-            ListenerHandler(journal, hooks.subscriptions, hooks.listeners, hooks.retries, completer, clock),
+            ListenerHandler(
+                journal,
+                hooks.subscriptions,
+                hooks.listeners,
+                hooks.retries,
+                completer,
+                HeardMessages(config.bots, ids, clock),
+                clock,
+            ),
             DropHandler(completer),
         ]
     )
@@ -122,7 +130,9 @@ def build_lanes(
     """Builds the lanes with their dispatcher, and the parts that create, cancel and repeat runs."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
     sessions, router, remote = basics.sessions, routing.router, runs.remote_queue
-    dispatcher = EventDispatcher(router, routing.handlers, runs.executor, runs.event_completer)
+    dispatcher = EventDispatcher(
+        router, routing.handlers, runs.executor, runs.event_completer, TranscriptCorrections(journal)
+    )
     steering = SteeringQueue(journal, sessions, router, ids, clock)
     recovery = Recovery(journal, config.agents, runs.run_completer, delivery.service, basics.outcomes, sessions)
     lanes = Lanes(
@@ -148,15 +158,21 @@ def build_approvals(
     hooks: HookParts,
     delivery: DeliveryParts,
     basics: RunBasics,
-    pending: PendingApprovals,
+    actions: ActionParts,
     lanes: Lanes,
 ) -> ApprovalService:
     """Builds the decisions about actions of runs."""
     records = DecisionRecords(
-        ports.journal, basics.sessions, config.agents, delivery.action_rows, hooks.host_events, lanes
+        ports.journal,
+        basics.sessions,
+        config.agents,
+        delivery.action_rows,
+        actions.tool_calls,
+        hooks.host_events,
+        lanes,
     )
     return ApprovalService(
-        ports.journal, delivery.service, delivery.outbox, records, pending, config.languages, ports.clock
+        ports.journal, delivery.service, delivery.outbox, records, actions.pending, config.languages, ports.clock
     )
 
 
@@ -199,7 +215,7 @@ def build_gate(
     basics: RunBasics,
     runs: RunParts,
     lanes: LaneParts,
-    requests: ActionRequestHandler,
+    actions: ActionParts,
 ) -> Gate:
     """Builds the gate with all actions that plugins may call."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
@@ -208,7 +224,9 @@ def build_gate(
     )
     providers = replace(ports.providers, models=budgeted)
     groups = [
-        *resource_groups(providers, records.artifacts, records.model_calls, journal, ids, clock),
+        *resource_groups(
+            providers, actions.tool_approvals, records.artifacts, records.model_calls, journal, ids, clock
+        ),
         HistoryActions(records.history),
         EventActions(EventRecordReader(journal, ports.cursors)),
         SteeringActions(lanes.steering),
@@ -216,7 +234,7 @@ def build_gate(
         RuntimeActions(journal, lanes.workers, runs.remote_queue, lanes.control, clock),
         ConversationActions(delivery.conversations, ids, clock),
         CatalogActions(ports.plugin_list, ports.components),
-        PlatformRequestActions(requests),
+        PlatformRequestActions(actions.requests),
         HostInfoActions(VERSION),
     ]
     handlers = with_effect_gate(build_handlers(groups, providers, journal, clock), ports.ownership)

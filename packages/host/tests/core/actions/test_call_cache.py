@@ -188,10 +188,11 @@ async def test_diverging_run_is_stopped_with_its_reason(other: tuple[str, Any]) 
 
 
 async def test_handled_error_is_replayed() -> None:
-    calls = CachedCalls(BUSY, "second")
+    calls = CachedCalls(BUSY, "first", "second")
     run = await calls.open()
     with pytest.raises(CallRejected):
         await calls.call(run, 1, "invoke_llm", **ASK)
+    await calls.call(run, 2, "invoke_llm", **ASK)  # a run whose last model call failed is not tried again
     await calls.call(run, 2, "invoke_llm", **ASK)
     again = await calls.restarted()
     with pytest.raises(CallRejected) as refused:

@@ -80,7 +80,7 @@ def read_checkpoint(ctx: AgentRunContext) -> CompactionCheckpoint | None:
 
 
 class HistoryCompactor:
-    """Reads and compacts the history of a run: `tail`, then `compact`, then `start` beside the answer, then `finish`."""
+    """Reads and compacts the history of a run: `tail`, `compact`, then `start` beside the answer, then `finish`."""
 
     def __init__(
         self, ctx: AgentRunContext, history: TranscriptReader, models: ModelChain, wait_seconds: float = WAIT_SECONDS

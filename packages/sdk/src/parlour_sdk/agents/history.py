@@ -82,9 +82,9 @@ class TranscriptReader:
     def __init__(self, ctx: AgentRunContext, api: AgentRunAPI, group_context: GroupContext | None = None) -> None:
         self._ctx = ctx
         self._api = api
-        self._members = GroupMembers(ctx)
+        self.members = GroupMembers(ctx)
         context = group_context or GroupContext()
-        self._heard = context if self._members.in_group and context.messages > 0 else None
+        self._heard = context if self.members.in_group and context.messages > 0 else None
 
     async def tail(self, after: str | None = None, tokens: int | None = None) -> HistoryTail:
         """Reads pages until there are more than `tokens`, or one page without a limit; no call without a history."""
@@ -116,7 +116,7 @@ class TranscriptReader:
 
     def _tail(self, items: Sequence[TranscriptItem], page: HistoryPage) -> HistoryTail:
         for item in items:
-            self._members.learn(item.metadata)
+            self.members.learn(item.metadata)
         history_items: list[HistoryItem] = []
         heard: list[TranscriptItem] = []
         for item in items:
@@ -144,9 +144,9 @@ class TranscriptReader:
         return [] if user_message.is_empty else [user_message.to_message()]
 
     def _user_message(self, item: TranscriptItem) -> UserMessage:
-        contents, speaker = _contents(item.content_json), self._members.of_item(item)
+        contents, speaker = _contents(item.content_json), self.members.of_item(item)
         if contents:
-            return UserMessage.from_contents(contents, speaker, self._members)
+            return UserMessage.from_contents(contents, speaker, self.members)
         return UserMessage(item.content or "", speaker=speaker)
 
     def _heard_block(self, items: Sequence[TranscriptItem], until: int) -> list[HistoryItem]:

@@ -80,7 +80,7 @@ class ModelChain:
         return smaller
 
     def first_part_seconds(self, others: int) -> float | None:
-        """Returns the time for the beginning of an answer, with so many models left after this one; None is no limit."""
+        """Returns the time for the beginning of an answer, with so many models left after this; None is no limit."""
         if not others:
             return None
         remaining = seconds_left(self._ctx)

@@ -110,7 +110,7 @@ class ToolCallBatch:
             return ToolOutput(self._toolbox.unknown(call.name), is_error=True)
         try:
             parameters = parse_arguments(call.arguments)
-            async with asyncio.timeout(self._call_timeout):
+            async with asyncio.timeout(None if offered.needs_approval else self._call_timeout):
                 tool_outcome = await offered.call(parameters)
             return await self._outputs.read(offered.definition.name, tool_outcome)
         except InvalidArguments as error:

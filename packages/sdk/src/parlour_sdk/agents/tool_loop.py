@@ -173,7 +173,9 @@ class ToolLoop:
         """Returns the sentences that users need to know about an answer; empty for a whole one."""
         endings: list[str] = []
         if not answer.says_something:
-            endings.append(self._models.sentence("tool_limit" if is_over_limit else "filtered", rounds=self._max_rounds))
+            endings.append(
+                self._models.sentence("tool_limit" if is_over_limit else "filtered", rounds=self._max_rounds)
+            )
         elif answer.finish_reason == "content_filter":
             endings.append(self._models.sentence("filtered_partly"))
         elif answer.finish_reason == "length":

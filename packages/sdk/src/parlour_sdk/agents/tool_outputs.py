@@ -35,7 +35,7 @@ class ToolOutputReader:
         self._api = api
 
     async def read(self, tool_name: str, outcome: ToolOutcome) -> ToolOutput:
-        """Returns the output; a long text becomes its beginning, its end and the name of the artifact with all of it."""
+        """Returns the output; a long text becomes its beginning, its end and the name of the artifact that has all."""
         output = _read(outcome)
         if len(output.text) <= MAX_INLINE_CHARACTERS:
             return output

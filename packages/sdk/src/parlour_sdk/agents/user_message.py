@@ -40,9 +40,14 @@ class UserMessage:
     """
 
     @classmethod
-    def from_event(cls, ctx: AgentRunContext, templates: Mapping[str, str] | None = None) -> "UserMessage":
-        """Converts the run's event: messages as they are, other events by the template of their type."""
-        members = GroupMembers(ctx)
+    def from_event(
+        cls, ctx: AgentRunContext, templates: Mapping[str, str] | None = None, members: GroupMembers | None = None
+    ) -> "UserMessage":
+        """Converts the run's event: messages as they are, other events by the template of their type.
+
+        `members` of a `TranscriptReader` know the names of everyone in the history.
+        """
+        members = members or GroupMembers(ctx)
         message = cls.from_input(ctx.input, members.of_actor(ctx.actor, ctx.trigger.timestamp), members)
         template = (templates or {}).get(ctx.event.event_type)
         if template is not None:

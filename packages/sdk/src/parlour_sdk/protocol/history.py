@@ -57,8 +57,8 @@ class TranscriptItem(Tolerant):
     thread_id: str | None = None
     role: str
     item_type: str
-    """The event's type, or `message` for an answer, `interrupted` for a part of one, `notice` for a text of the Host, and
-    `message.heard` for what was said in a group without addressing the bot."""
+    """The event's type, or `message` for an answer, `interrupted` for a part of one, `notice` for a text of the Host,
+    and `message.heard` for what was said in a group without addressing the bot."""
     content: str | None = None
     content_json: Any = None
     artifact_refs: list[ArtifactRef] = []

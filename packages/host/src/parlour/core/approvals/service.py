@@ -165,6 +165,7 @@ class ApprovalService:
             _audit_entry(closed, now),
             *(outbox_rows.insert(row) for row in [*acts, *said]),
             *of_run,
+            *self._records.job_statements(closed),
         )
         owed = self._records.add_event(draft, event, closed, decider, now) if event is not None else None
         ended = self._outbox.watch(closed.outbox_id) if acts else None
@@ -178,7 +179,7 @@ class ApprovalService:
         if ended is not None:
             self._tasks.start(self._record_outcome(closed.approval_id, ended))
         self._pending.resolve(ApprovalDecision(closed, ended))
-        self._records.after_commit(owed, receipt, now)
+        self._records.after_commit(closed, owed, receipt, now)
         return closed
 
     def _decision_rows(

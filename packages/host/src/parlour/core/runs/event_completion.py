@@ -14,6 +14,7 @@ from parlour.core.store.inbox import InboxOutcome
 from parlour.core.store.ledger import RunEnd
 
 from .completion import RunCompleter
+from .heard_messages import HeardMessages
 from .outcomes import Outcomes
 from .session import QueuedEvent, RunTermination
 
@@ -32,11 +33,15 @@ class EventCompleter:
         self._outcomes = outcomes
         self._clock = clock
 
-    async def complete(self, entry: QueuedEvent, outcome: str, reason: str, notice: str = "") -> None:
+    async def complete(
+        self, entry: QueuedEvent, outcome: str, reason: str, notice: str = "", heard: HeardMessages | None = None
+    ) -> None:
         """Completes an event without a run. The sender of an expired event gets a notice only on the Host's own
-        surfaces, not on a platform.
+        surfaces, not on a platform. With `heard`, a message of a group is kept as one that the bot heard.
         """
         unit = UnitBuilder("event.settle")
+        if heard is not None:
+            heard.add(unit, entry)
         self._completer.cancel_queued(unit, entry, outcome, reason)
         inbox_outcome = self.add_outcome(unit, entry.event, outcome, reason, entry.run_id or entry.parent_run_id)
         rows: list[OutboxRow] = []
