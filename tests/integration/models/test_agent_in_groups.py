@@ -1,4 +1,4 @@
-"""Tests what the model of the local agent gets in a QQ group: who said what, and what was said without addressing it."""
+"""Tests what the model of the local agent gets in a QQ group: who said what, also without addressing the bot."""
 
 import re
 from collections.abc import Iterator

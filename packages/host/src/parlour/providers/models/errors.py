@@ -13,7 +13,8 @@ CONTEXT_TOO_LONG = "context_too_long"
 """Code of a request that exceeds the model's context window: the agent can shorten it."""
 _TOO_LONG = re.compile(
     "context_length_exceeded|context[ _](?:length|window|size)|maximum (?:prompt|input|context)|"
-    "(?:prompt|input|request) is too long|too many (?:input )?tokens|exceeds? the (?:available|maximum|model'?s) |token count.{0,40}exceeds|"
+    "(?:prompt|input|request) is too long|too many (?:input )?tokens|"
+    "exceeds? the (?:available|maximum|model'?s) |token count.{0,40}exceeds|"
     "input tokens? (?:exceed|limit)|reduce the length|range of input length",
     re.IGNORECASE,
 )

@@ -136,7 +136,7 @@ def _tool(tool: ToolDefinition, names: ToolNameMap) -> dict[str, Any]:
 
 
 def _turns(messages: Sequence[Message], names: ToolNameMap, returns_reasoning: bool) -> list[dict[str, Any]]:
-    """Builds the messages. Adjacent ones of a user, or of the assistant, are joined: many templates need alternation."""
+    """Builds the messages. Adjacent ones of one side are joined, because many templates need alternation."""
     turns: list[dict[str, Any]] = []
     for message in messages:
         turn, last = _message(message, names, returns_reasoning), turns[-1] if turns else {}
