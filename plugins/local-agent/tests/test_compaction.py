@@ -23,21 +23,21 @@ class Model:
     """Summarizes on request and otherwise answers yes. It reports the configured number of tokens."""
 
     def __init__(self) -> None:
-        self.asked: list[InvokeModel] = []
+        self.requests: list[InvokeModel] = []
         self.counted = 0
 
     def __call__(self, request: InvokeModel) -> Any:
-        self.asked.append(request)
+        self.requests.append(request)
         said = f"SUMMARY {len(self.summaries)}" if _is_summary(request) else "yes"
         return reply(said, usage=Usage(prompt_tokens=self.counted))
 
     @property
     def summaries(self) -> list[str]:
-        return [str(each.messages[-1].content) for each in self.asked if _is_summary(each)]
+        return [str(each.messages[-1].content) for each in self.requests if _is_summary(each)]
 
     @property
     def last(self) -> list[Message]:
-        return self.asked[-1].messages
+        return self.requests[-1].messages
 
 
 def _is_summary(request: InvokeModel) -> bool:

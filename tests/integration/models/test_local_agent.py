@@ -321,9 +321,9 @@ def test_a_summary_is_made_once_reused_by_the_next_run_and_renewed_from_the_old_
     host.write("five", "six", second=("SUMMARY TWO",))
     host.ask(agent, f"5 {LONG}", conversation_id="long")
     assert texts(host.ask(agent, f"6 {LONG}", conversation_id="long")) == ["six"]
-    [asked] = summaries(host)
-    assert asked.startswith("The summary so far:\nSUMMARY ONE\n\nWhat was said since:\n")
-    assert "1 I told you" not in asked
+    [prompt] = summaries(host)
+    assert prompt.startswith("The summary so far:\nSUMMARY ONE\n\nWhat was said since:\n")
+    assert "1 I told you" not in prompt
 
 
 def test_without_a_model_for_the_summary_there_is_a_plain_one(host: ScriptedModelsHost) -> None:
@@ -368,7 +368,7 @@ def test_an_event_is_described_by_the_template_of_its_type(host: ScriptedModelsH
     answer = host.http().post("/events?wait=result", json=joined)
     assert texts(answer.json()) == ["Welcome, Bob!"]
     host.http().post("/events?wait=result", json={**joined, "event_type": "group.member_left"})
-    by_template, described = (asked[-1][1] for asked in host.prompts())
+    by_template, described = (prompt[-1][1] for prompt in host.prompts())
     assert by_template == "Bob joined Cats. Say hello."
     assert described.startswith("This happened")
     assert "group.member_left" in described

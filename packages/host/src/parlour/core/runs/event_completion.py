@@ -34,10 +34,17 @@ class EventCompleter:
         self._clock = clock
 
     async def complete(
-        self, entry: QueuedEvent, outcome: str, reason: str, notice: str = "", heard: HeardMessages | None = None
+        self,
+        entry: QueuedEvent,
+        outcome: str,
+        reason: str,
+        notice: str = "",
+        notice_text: str = "",
+        heard: HeardMessages | None = None,
     ) -> None:
         """Completes an event without a run. The sender of an expired event gets a notice only on the Host's own
-        surfaces, not on a platform. With `heard`, a message of a group is kept as one that the bot heard.
+        surfaces, not on a platform. `notice_text` is the text of a notice without one of the Host's own. With `heard`,
+        a message of a group is kept as one that the bot heard.
         """
         unit = UnitBuilder("event.settle")
         if heard is not None:
@@ -46,7 +53,7 @@ class EventCompleter:
         inbox_outcome = self.add_outcome(unit, entry.event, outcome, reason, entry.run_id or entry.parent_run_id)
         rows: list[OutboxRow] = []
         if notice and (notice != "expired" or entry.event.envelope.principal):
-            rows += self._completer.reject(unit, entry, notice)
+            rows += self._completer.reject(unit, entry, notice, notice_text)
         await self.commit(unit, inbox_outcome, rows)
 
     async def reject(self, entry: QueuedEvent, reason: str) -> None:
