@@ -58,7 +58,7 @@ class AgentHost(Host):
     def requests(self, number: int) -> list[Any]:
         """Returns the bodies of the requests as soon as there are this many."""
         return eventually(
-            lambda: len(self.server.asked) >= number and [each.body for each in self.server.asked],
+            lambda: len(self.server.requests) >= number and [each.body for each in self.server.requests],
             f"{number} model requests",
             30,
         )
