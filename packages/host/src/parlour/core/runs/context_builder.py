@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from parlour.core.delivery.composer import MessageComposer
-from parlour.core.journal import Journal, Row, Select, below, where
+from parlour.core.journal import Journal, Row, Select, below, other_than, where
 from parlour.core.message_policy.effective import decode_policy
 from parlour.core.message_policy.filters import TextFilters
 from parlour.core.message_policy.inputs import filter_input, join_inputs, prepare_input
@@ -20,6 +20,8 @@ from parlour.core.models.days import Days
 from parlour.core.store.history import HistoryReader
 from parlour.core.store.state import StateStore
 from parlour.core.store.tables import TRANSCRIPT
+from parlour.core.texts.languages import Languages
+from parlour_sdk.protocol.history import HEARD
 from parlour_sdk.protocol.limits import BOOTSTRAP_BYTES, BOOTSTRAP_ITEMS
 from parlour_sdk.protocol.manifest import ContextPolicy
 from parlour_sdk.values import dataclass
@@ -42,12 +44,12 @@ class PromptHooks(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class RuntimeInfo:
-    """What runs are told about the Host."""
+class ContextFacts:
+    """The facts of the Host that a context names: its version, time zone and languages."""
 
+    version: str
     days: Days
-    """The workspace's time zone."""
-    host_version: str
+    languages: Languages
 
 
 class RunContextBuilder:
@@ -61,7 +63,7 @@ class RunContextBuilder:
         composer: MessageComposer,
         prompt_hooks: PromptHooks,
         filters: TextFilters,
-        runtime: RuntimeInfo,
+        host: ContextFacts,
     ) -> None:
         self._journal = journal
         self._state = StateStore(journal)
@@ -70,7 +72,7 @@ class RunContextBuilder:
         self._composer = composer
         self._prompt_hooks = prompt_hooks
         self._filters = filters
-        self._runtime = runtime
+        self._host = host
 
     async def state_snapshot(self, session: RunSession) -> StateSnapshot:
         """Reads the state values that the run may use."""
@@ -106,8 +108,9 @@ class RunContextBuilder:
             session.grant,
             self._providers,
             inputs,
-            self._runtime.host_version,
-            self._runtime.days.time_zone,
+            self._host.version,
+            self._host.days.time_zone,
+            self._host.languages.for_event(event.envelope),
         )
 
     def _readable_event(self, session: RunSession) -> RecordedEvent:
@@ -151,7 +154,12 @@ async def _latest_messages(
     limit = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
     query = Select(
         TRANSCRIPT,
-        where(conversation_id=event.conversation_id, thread_id=event.envelope.thread_id, seq=below(transcript_seq)),
+        where(
+            conversation_id=event.conversation_id,
+            thread_id=event.envelope.thread_id,
+            seq=below(transcript_seq),
+            item_type=other_than(HEARD),
+        ),
         ("role", "content", "seq"),
         order=("seq",),
         direction="descending",
