@@ -17,7 +17,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: quick migration help setup sandbox mcp-servers synapse nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents bench clean
+.PHONY: quick migration help setup sandbox mcp-servers synapse peers nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -46,6 +46,10 @@ mcp-servers:
 # The homeserver that the tests of Matrix talk to. A Host needs none of it.
 synapse: setup
 	@tools/synapse.sh .tools/synapse
+
+# The client libraries and servers of other platforms that the long tests talk to. A Host needs none of them.
+peers: setup
+	@tools/peers.sh .tools/peers
 
 # The reverse proxy that the tests put before a Host. A Host needs none of it.
 nginx:
@@ -98,7 +102,7 @@ test: setup sandbox mcp-servers synapse nginx web
 	@$(PYTEST) -q -m "quiet and not long" $(QUIET_TESTS)
 	@$(WEB_TESTS)
 
-test-all: setup sandbox mcp-servers synapse nginx web
+test-all: setup sandbox mcp-servers synapse peers nginx web
 	@$(PYTEST) -q $(PARALLEL) -m "not quiet" $(ALL_TESTS)
 	@$(PYTEST) -q -m "quiet" $(QUIET_TESTS)
 	@$(WEB_TESTS)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from parlour.testing.adapter_suite import PlatformDriver
+from tests.platforms.discord.driver import DiscordDriver
 from tests.platforms.matrix.driver import MatrixDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
 from tests.platforms.telegram.driver import TelegramDriver
@@ -20,6 +21,7 @@ class SuitePlatform:
 
 
 PLATFORMS: Mapping[str, SuitePlatform] = {
+    "discord": SuitePlatform(DiscordDriver),
     "matrix": SuitePlatform(MatrixDriver, server_fixture="home"),
     "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),
     "telegram": SuitePlatform(TelegramDriver),
