@@ -34,9 +34,9 @@ def eventually(look: Callable[[], Value], what: str, seconds: float = 30) -> Val
     """Returns the value of `look` as soon as it is true. It polls less often after a while, because
     polling takes time too.
     """
-    begun = time.monotonic()
+    started_at = time.monotonic()
     while not (seen := look()):
-        waited = time.monotonic() - begun
+        waited = time.monotonic() - started_at
         assert waited < seconds, f"not within {seconds:g} s: {what}"
         time.sleep(min(0.01 + waited / 20, 0.05))
     return seen
@@ -194,6 +194,14 @@ class Host:
         made = self.http().post("/agents", json=body)
         assert made.status_code == 201, made.text
         return str(made.json()["agent_id"])
+
+    def check(self, runner_id: str, config: Json, agent_id: str | None = None) -> Json:
+        """Lets the runner test a configuration."""
+        body = {"runner_id": runner_id, "runner_config": config, "agent_id": agent_id}
+        answer = self.http().post("/agents/test", json=body)
+        assert answer.status_code == 200, answer.text
+        found: Json = answer.json()
+        return found
 
     def send(self, agent_id: str, text: str, key: str | None = None, **fields: Any) -> Json:
         """Injects a message and returns at once."""

@@ -22,6 +22,7 @@ export type Adapter = Schemas["AdapterManifest"];
 
 export type Agent = Schemas["AgentResponse"];
 export type AgentBody = Schemas["AgentChange"];
+export type PolicyBody = Schemas["MessagePolicy"];
 export type ResourcePolicy = Schemas["ResourcePolicyResponse"];
 export type Selection = ResourcePolicy["tools"];
 
@@ -43,6 +44,7 @@ export type BudgetUse = Schemas["BudgetUse"];
 export type UsageItem = Schemas["UsageResponse"];
 
 export type Plugin = Schemas["PluginResponse"];
+export type BundledPlugin = Schemas["BundledPluginResponse"];
 export type PermissionWords = Schemas["PermissionTextResponse"];
 export type Tool = Schemas["ToolDetail"];
 export type McpServer = Schemas["McpServerResponse"];

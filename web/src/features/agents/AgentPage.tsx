@@ -20,6 +20,7 @@ import { LeaveGuard } from "../../components/LeaveGuard";
 import { type Tab, Tabs } from "../../components/Tabs";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { ApprovalFields } from "./ApprovalFields";
+import { PolicyFields } from "../policies/PolicyFields";
 import { BehaviourFields } from "./BehaviourFields";
 import { type AgentForm, AgentFormContext } from "./formContext";
 import { requestedActions } from "./permissions";
@@ -27,6 +28,7 @@ import * as agentQueries from "./queries";
 import { ResourceFields } from "./ResourceFields";
 import { SettingsFields } from "./SettingsFields";
 import { TestChat } from "./TestChat";
+import { ToolPolicyFields } from "./ToolPolicyFields";
 import { useChoices } from "./useChoices";
 
 export default function AgentPage() {
@@ -114,6 +116,20 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
     },
     ...(requestedActions(runner).length > 0
       ? [{ id: "actions", label: t("agents.tabActions"), content: <ApprovalFields /> }]
+      : []),
+    {
+      id: "messages",
+      label: t("agents.tabMessages"),
+      content: (
+        <PolicyFields
+          policy={displayed.message_policy}
+          disabled={!edit}
+          onChange={(message_policy) => form.put({ message_policy })}
+        />
+      ),
+    },
+    ...(runner?.capabilities.tool_calling
+      ? [{ id: "toolPolicy", label: t("agents.tabToolPolicy"), content: <ToolPolicyFields /> }]
       : []),
     { id: "behaviour", label: t("agents.tabBehaviour"), content: <BehaviourFields /> },
   ];

@@ -15,9 +15,7 @@ from parlour.core.actions.runtimes import RuntimeActions
 from parlour.core.actions.steering import SteeringActions
 from parlour.core.approvals.chat_commands import ApprovalCommands
 from parlour.core.approvals.decisions import DecisionRecords
-from parlour.core.approvals.requests import ActionRequestHandler
 from parlour.core.approvals.service import ApprovalService
-from parlour.core.approvals.tracker import PendingApprovals
 from parlour.core.handlers.agent import AgentHandler
 from parlour.core.handlers.dispatcher import EventDispatcher
 from parlour.core.handlers.drop import DropHandler
@@ -42,7 +40,9 @@ from parlour.core.routing.default_resolver import DefaultResolver
 from parlour.core.routing.router import Router
 from parlour.core.runs.control import RunControl
 from parlour.core.runs.fast_start import FastStart
+from parlour.core.runs.gathering import Gathering
 from parlour.core.runs.lanes import Lanes
+from parlour.core.runs.policy_turns import PolicyTurns
 from parlour.core.runs.recovery import Recovery
 from parlour.core.runs.run_creation import RequestedTargets, RunCreator
 from parlour.core.runs.run_requests import RunRequestBuilder
@@ -58,7 +58,7 @@ from parlour_sdk.values import dataclass
 from .actions import build_handlers, resource_groups
 from .core_ports import CorePorts
 from .core_records import ConfigParts, DeliveryParts, HookParts, RecordParts
-from .core_runs import RunBasics, RunParts
+from .core_runs import ActionParts, RunBasics, RunParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +85,19 @@ def build_routing(
     answers = WebhookResponses(delivery.service, WebhookActions(ports.bots, delivery.action_rows), journal)
     webhooks = OutboundWebhooks(journal, hooks.jobs, client, answers, records.names, clock)
     hooks.jobs.register(webhooks)
-    handlers = by_type(
+    defaults = DefaultResolver(config.agents, config.default_agents, hooks.subscriptions.has_handlers)
+    handlers: Handlers = {}
+    router = Router(config.routes, handlers, binder, defaults, clock)
+    policies = PolicyTurns(basics.admission, Gathering(router, clock), clock)
+    handlers |= by_type(
         [
-            AgentHandler(binder, basics.registry, basics.checks, records.names, runs.executor, completer, clock),
+            AgentHandler(binder, basics.checks, policies, records.names, runs.executor, completer, clock),
             WebhookHandler(webhooks, config.bots, completer, ids),
             ListenerHandler(journal, hooks.subscriptions, hooks.listeners, hooks.retries, completer, clock),
             DropHandler(completer),
         ]
     )
-    defaults = DefaultResolver(config.agents, config.default_agents, hooks.subscriptions.has_handlers)
-    return RoutingParts(handlers, Router(config.routes, handlers, binder, defaults, clock))
+    return RoutingParts(handlers, router)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ def build_lanes(
     journal, ids, clock = ports.journal, ports.ids, ports.clock
     sessions, router, remote = basics.sessions, routing.router, runs.remote_queue
     dispatcher = EventDispatcher(router, routing.handlers, runs.executor, runs.event_completer)
-    steering = SteeringQueue(journal, sessions, router, ids, clock)
+    steering = SteeringQueue(journal, sessions, router, basics.admission, ids, clock)
     recovery = Recovery(journal, config.agents, runs.run_completer, delivery.service, basics.outcomes, sessions)
     lanes = Lanes(
         dispatcher.handle,
@@ -148,15 +151,21 @@ def build_approvals(
     hooks: HookParts,
     delivery: DeliveryParts,
     basics: RunBasics,
-    pending: PendingApprovals,
+    actions: ActionParts,
     lanes: Lanes,
 ) -> ApprovalService:
     """Builds the decisions about actions of runs."""
     records = DecisionRecords(
-        ports.journal, basics.sessions, config.agents, delivery.action_rows, hooks.host_events, lanes
+        ports.journal,
+        basics.sessions,
+        config.agents,
+        delivery.action_rows,
+        actions.tool_calls,
+        hooks.host_events,
+        lanes,
     )
     return ApprovalService(
-        ports.journal, delivery.service, delivery.outbox, records, pending, config.languages, ports.clock
+        ports.journal, delivery.service, delivery.outbox, records, actions.pending, config.languages, ports.clock
     )
 
 
@@ -185,7 +194,7 @@ def build_gateway(
     )
     log = CommandLog(journal, conversations, delivery.service, basics.outcomes, hooks.host_events, ids, clock)
     observers = EventObservers(hooks.subscriptions, hooks.retries)
-    starts = FastStart(basics.checks, runs.starter, basics.sessions, lanes.lanes, records.names)
+    starts = FastStart(basics.checks, basics.admission, runs.starter, basics.sessions, lanes.lanes, records.names)
     acceptor = EventAcceptor(journal, conversations, FeedbackStore(journal), observers, starts, ids, clock)
     commands = CommandExecutor(parser, log, languages)
     return Gateway(router, commands, observers, conversations, records.attachments, acceptor, clock)
@@ -199,7 +208,7 @@ def build_gate(
     basics: RunBasics,
     runs: RunParts,
     lanes: LaneParts,
-    requests: ActionRequestHandler,
+    actions: ActionParts,
 ) -> Gate:
     """Builds the gate with all actions that plugins may call."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
@@ -208,7 +217,9 @@ def build_gate(
     )
     providers = replace(ports.providers, models=budgeted)
     groups = [
-        *resource_groups(providers, records.artifacts, records.model_calls, journal, ids, clock),
+        *resource_groups(
+            providers, actions.tool_approvals, records.artifacts, records.model_calls, journal, ids, clock
+        ),
         HistoryActions(records.history),
         EventActions(EventRecordReader(journal, ports.cursors)),
         SteeringActions(lanes.steering),
@@ -216,7 +227,7 @@ def build_gate(
         RuntimeActions(journal, lanes.workers, runs.remote_queue, lanes.control, clock),
         ConversationActions(delivery.conversations, ids, clock),
         CatalogActions(ports.plugin_list, ports.components),
-        PlatformRequestActions(requests),
+        PlatformRequestActions(actions.requests),
         HostInfoActions(VERSION),
     ]
     handlers = with_effect_gate(build_handlers(groups, providers, journal, clock), ports.ownership)

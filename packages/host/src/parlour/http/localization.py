@@ -45,8 +45,10 @@ _FIELDS: tuple[tuple[re.Pattern[str], _Paths], ...] = tuple(
         ),
         (r"events", f"reason {_RUN_FIELDS}"),
         (r"approvals(/[^/]+)?", "reason outcome.error outcome.message"),
+        (r"message-policies/check", "sentences.text"),
         (r"tools", "description"),
         (r"models/[^/]+/test", "message"),
+        (r"agents/test", "message"),
         (r"audit", "detail detail.message detail.reason"),
     )
 )

@@ -3,9 +3,10 @@
 This module imports FastAPI and every endpoint, so a Host imports it with the first request that needs them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter
 
@@ -25,6 +26,7 @@ from parlour.http import adapters, audit, info, openapi, runners, runtimes, stat
 from parlour.http.accounts import endpoints as accounts
 from parlour.http.accounts.throttle import LoginThrottle
 from parlour.http.agents import endpoints as agents
+from parlour.http.agents.connection_test import RunnerConnectionTest
 from parlour.http.agents.mapping import AgentMapper
 from parlour.http.allowed_hosts import AllowedHosts
 from parlour.http.approvals import endpoints as approvals
@@ -56,6 +58,7 @@ from parlour.http.keys import endpoints as keys
 from parlour.http.live import endpoints as live
 from parlour.http.mcp_servers import endpoints as mcp_servers
 from parlour.http.mcp_servers.mapping import McpServerMapper
+from parlour.http.message_policies import endpoints as message_policies
 from parlour.http.metrics import endpoints as metrics
 from parlour.http.models import endpoints as models
 from parlour.http.models import provider_endpoints as model_providers
@@ -76,6 +79,8 @@ from parlour.http.target_validation import TargetValidator
 from parlour.http.users import endpoints as users
 from parlour.http.webhooks import endpoints as webhooks
 from parlour.http.webhooks.endpoints import WebhookMapper
+from parlour.http.word_lists import endpoints as word_lists
+from parlour.plugin_runtime.packages.bundled import bundled_plugins
 from parlour_sdk.values import dataclass
 
 from .connection_limits import ConnectionLimiter
@@ -179,18 +184,30 @@ class RouterBuilder:
 
     def _agents_and_bots(self) -> list[APIRouter]:
         host, core = self.host, self.host.core
-        agent_mapper = AgentMapper(core.registry, host.secrets)
+        agent_mapper = AgentMapper(core.registry, core.word_lists, host.secrets)
+        runner_test = RunnerConnectionTest(core.registry, host.runtime, host.secrets)
         bot_mapper = BotMapper(host.catalogue, host.secrets)
-        route_mapper = RouteMapper(core.agents, host.plugins, host.secrets)
+        route_mapper = RouteMapper(core.agents, core.word_lists, host.plugins, host.secrets)
         default_mapper = DefaultAgentMapper(core.agents, core.bots, host.catalogue)
         return [
-            agents.router(core.agents, agent_mapper, host.cursors, host.ids, host.clock),
+            agents.router(core.agents, agent_mapper, runner_test, host.cursors, host.ids, host.clock),
             adapters.router(host.catalogue, host.cursors),
             bots.router(core.bots, bot_mapper, host.bots, core.routes, core.agents, host.cursors, host.ids, host.clock),
             bot_routes.router(core.bots, core.routes, route_mapper, core.router, core.subscriptions, host.clock),
             default_agents.router(core.default_agents, default_mapper, host.cursors, host.ids, host.clock),
             runners.router(core.registry, self._plugin_status, host.cursors),
+            message_policies.router(core.word_lists, core.filters),
+            word_lists.router(core.word_lists, self._policies, host.cursors, host.ids, host.clock),
         ]
+
+    def _policies(self) -> Iterator[Mapping[str, Any]]:
+        """Yields the message policies of agents and routes."""
+        core = self.host.core
+        yield from (agent.message_policy for agent in core.agents.all())
+        for bot in core.bots.all():
+            yield from (
+                route.handler_config.get("message_policy", {}) for route in core.routes.in_user_order(bot.bot_id)
+            )
 
     def _models(self) -> list[APIRouter]:
         host, core, catalogue = self.host, self.host.core, self.host.models.catalogue
@@ -216,8 +233,9 @@ class RouterBuilder:
         mapper = McpServerMapper(
             mcp.mcp_repository, host.secrets, mcp.reserved_namespaces, self.settings.mcp.allow_unsandboxed
         )
+        plugin_audit = PluginAudit(host.core.audit_log, host.clock)
         return [
-            plugins.router(host.plugins, self.uploads, PluginAudit(host.core.audit_log, host.clock), host.cursors),
+            plugins.router(host.plugins, bundled_plugins, self.uploads, plugin_audit, host.cursors),
             tools.router(mcp.registry, host.cursors),
             mcp_servers.router(mcp.mcp_repository, mcp.mcp_servers, mapper, host.cursors, host.ids, host.clock),
         ]
@@ -225,7 +243,7 @@ class RouterBuilder:
     def _records(self) -> list[APIRouter]:
         host, core, access = self.host, self.host.core, ArtifactAccess(self.host.journal)
         deletion = ConversationDeletion(core.conversations, core.default_agents, core.conversation_eraser, host.clock)
-        kept_ms = int(self.settings.artifacts.unclaimed_upload_hours * 3_600_000)
+        unclaimed_ms = int(self.settings.artifacts.unclaimed_upload_hours * 3_600_000)
         return [
             conversations.router(
                 host.journal,
@@ -239,7 +257,7 @@ class RouterBuilder:
             audit.router(self._pages()),
             feedback.router(self._pages()),
             artifacts.router(core.artifacts, access),
-            files.router(core.artifacts, access, host.journal, host.clock, self.uploads, kept_ms),
+            files.router(core.artifacts, access, host.journal, host.clock, self.uploads, unclaimed_ms),
         ]
 
     def _pages(self) -> Pages:

@@ -8,7 +8,7 @@ from parlour_sdk.values import dataclass
 
 from .delivery_policy import with_min_message_size
 from .event_pattern import pattern_matches
-from .ids import AgentId, BindingId, BotId, RunnerId
+from .ids import NO_LIMITS, AgentId, BindingId, BotId, LimitPolicyId, RunnerId
 from .resource_policy import ResourcePolicy
 
 RestartPolicy = Literal["auto", "never", "always"]
@@ -40,6 +40,8 @@ class Agent:
     state_policy: StatePolicy = StatePolicy()
     delivery_policy: dict[str, Any] = field(default_factory=dict)
     approval_policy: dict[str, Any] = field(default_factory=dict)
+    tool_policy: tuple[dict[str, Any], ...] = ()
+    """Entries `{tools: [patterns], decide, who?, seconds?}`; the first one that matches a tool decides."""
     restart_policy: RestartPolicy = "auto"
     timeout_seconds: float = 300
     """Seconds that a run may take; 0 means no limit."""
@@ -51,6 +53,8 @@ class Agent:
     """True if the answers of a run's calls are stored, so that a repeated run neither pays nor acts twice."""
     event_types: tuple[str, ...] = ("message.received",)
     """Accepted event types; each is a type, `namespace.*` or `*`."""
+    message_policy: dict[str, Any] = field(default_factory=dict)
+    """Given fields of the message policy; empty means that nothing is decided."""
     enabled: bool = True
 
     def accepts(self, event_type: str) -> bool:
@@ -63,9 +67,10 @@ class Agent:
     def decode(cls, text: str) -> "Agent":
         fields = loads(text)
         policy, resources = fields.pop("state_policy"), fields.pop("resource_policy")
-        delivery = fields.pop("delivery_policy", {})
+        delivery, tool_policy = fields.pop("delivery_policy", {}), fields.pop("tool_policy", ())
         return cls(
             **{**fields, "event_types": tuple(fields["event_types"])},
+            tool_policy=tuple(tool_policy),
             delivery_policy=with_min_message_size(delivery),
             resource_policy=ResourcePolicy.decode(resources),
             state_policy=StatePolicy(policy["enabled"], tuple(policy["scopes"])),
@@ -82,6 +87,8 @@ class Binding:
     """Explanation why this agent was chosen."""
     scope: str = ""
     """Origin of the choice: a default agent's scope, `bot` for a route, or empty if the caller named the agent."""
+    limits_owner: LimitPolicyId = NO_LIMITS
+    """Owner of the counters of the message policy's limits."""
 
     @property
     def binding_id(self) -> BindingId:

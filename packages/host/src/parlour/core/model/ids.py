@@ -27,6 +27,8 @@ RuntimeId = NewType("RuntimeId", str)
 """Id of a remote worker, chosen by the worker."""
 PartId = NewType("PartId", str)
 """Id of a part, the unit of work that one Host owns: `bot:<id>`, `shard:00` to `shard:63` or `duty:<name>`."""
+HostId = NewType("HostId", str)
+"""Id of a Host's process in a cluster; a restarted Host has a new one."""
 OutboxId = NewType("OutboxId", str)
 """Id of a row of the outbox; made by the Host."""
 ApprovalId = NewType("ApprovalId", str)
@@ -53,6 +55,8 @@ RouteId = NewType("RouteId", str)
 """Id of a route of a bot."""
 LimitPolicyId = NewType("LimitPolicyId", str)
 """Id of a policy that limits how often something may happen."""
+WordListId = NewType("WordListId", str)
+"""Id of a list of words for filters."""
 BudgetId = NewType("BudgetId", str)
 """Id of a budget for the use of models."""
 UserId = NewType("UserId", str)
@@ -66,6 +70,7 @@ NO_BINDING = BindingId("")
 NO_BOT = BotId("")
 NO_CONVERSATION = ConversationId("")
 NO_OUTBOX = OutboxId("")
+NO_LIMITS = LimitPolicyId("")
 NO_ROUTE = RouteId("")
 NO_PLUGIN = PluginId("")
 NO_RUN = RunId("")

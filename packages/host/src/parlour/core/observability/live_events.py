@@ -22,6 +22,7 @@ from parlour.core.store.tables import (
     RUNS,
     SCHEDULES,
     WEBHOOKS,
+    WORD_LISTS,
 )
 
 LiveEventKind = Literal["event", "run", "delivery", "approval", "job", "denial", "configuration"]
@@ -134,14 +135,14 @@ def _audit(statement: Statement) -> LiveEvent | None:
 
 
 def _configuration_reader(key: str) -> Callable[[Statement], LiveEvent]:
-    def look(statement: Statement) -> LiveEvent:
+    def read(statement: Statement) -> LiveEvent:
         item_id = (
             str(statement.values[key]) if isinstance(statement, Insert) else _condition_value(statement.where, key)
         )
         state = "deleted" if isinstance(statement, Delete) else "changed"
         return LiveEvent("configuration", item_id, state, {"what": statement.table.name}, ("what",))
 
-    return look
+    return read
 
 
 def _condition_value(conditions: tuple[Condition, ...], column: str) -> str:
@@ -169,4 +170,5 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     MCP_SERVERS: _configuration_reader("server_id"),
     BUDGETS: _configuration_reader("budget_id"),
     WEBHOOKS: _configuration_reader("webhook_id"),
+    WORD_LISTS: _configuration_reader("list_id"),
 }

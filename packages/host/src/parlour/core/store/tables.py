@@ -1,5 +1,8 @@
 """Defines and lists all tables. An absent value is an empty string or zero; times are epoch milliseconds."""
 
+from parlour.core.cluster.tables import HOSTS as HOSTS
+from parlour.core.cluster.tables import LEASES as LEASES
+from parlour.core.cluster.tables import OWNERS as OWNERS
 from parlour.core.journal import Column, Table
 
 from .columns import columns
@@ -322,6 +325,9 @@ LIMITS = Table(
 `full_at` is the time at which a token bucket is full again, in microseconds. All Hosts share the rows.
 """
 
+WORD_LISTS = Table("word_lists", columns("list_id definition", "created_at updated_at"), key=("list_id",))
+"""Lists of words and expressions that filters of message policies use."""
+
 VERSIONS = Table("versions", columns("name", "version"), key=("name",))
 """Versions of the tables that Hosts cache, by name; see `table_versions.py`."""
 
@@ -366,9 +372,13 @@ TABLES: tuple[Table, ...] = (
     RESERVATIONS,
     NAMES,
     LIMITS,
+    WORD_LISTS,
     VERSIONS,
     DIRECTORY,
     DIRECTORY_MEMBERS,
     DIRECTORY_MESSAGES,
     REPLY_ALLOWANCES,
+    HOSTS,
+    LEASES,
+    OWNERS,
 )

@@ -14,6 +14,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 HELP = {
     "parlour_events_total": "Events that were accepted",
     "parlour_runs_total": "Runs that have ended",
+    "parlour_outcomes_total": "Events by how they ended",
+    "parlour_policy_decisions_total": "Decisions of message policies that are noted on an event, by code",
     "parlour_deliveries_total": "Messages that reached the end of the outbox",
     "parlour_denials_total": "Calls of plugins that were refused",
     "parlour_prompt_tokens_total": "Tokens that models were given",
@@ -53,14 +55,14 @@ def format_samples(samples: Iterable[Sample]) -> str:
 
 
 def _lines(samples: Iterable[Sample]) -> Iterator[str]:
-    told: set[str] = set()
+    described: set[str] = set()
     for sample in samples:
         family = sample.name
         for suffix in ("_bucket", "_sum", "_count"):
             if family.removesuffix(suffix) in HELP:
                 family = family.removesuffix(suffix)
-        if family not in told:
-            told.add(family)
+        if family not in described:
+            described.add(family)
             kind = "histogram" if family != sample.name else "counter" if family.endswith("_total") else "gauge"
             yield f"# HELP {family} {HELP[family]}"
             yield f"# TYPE {family} {kind}"
