@@ -21,7 +21,7 @@ from parlour.platforms._kit.websocket_client import PlatformWebSocketClient
 from .api import DiscordApi
 from .client import BASE_URL, DiscordClient
 from .decode import COMMAND, DiscordDecodeContext, chat_key, decode
-from .entities import SERVICE, BotAccount
+from .entities import SERVICE, DiscordAccount
 from .gateway import CONTENT_INTENT, INTENTS, MEMBERS_INTENT, POLICY, DiscordGateway, Dispatched
 from .guilds import DiscordGuilds
 from .lookups import DiscordLookups
@@ -67,7 +67,7 @@ class DiscordAdapter:
     def api(self, account: str = "") -> DiscordApi:
         return self._api
 
-    def identified(self, account: BotAccount, ready: Payload) -> None:
+    def identified(self, account: DiscordAccount, ready: Payload) -> None:
         self._guilds.begin_session(ready)
 
     async def dispatched(self, event: Dispatched) -> None:

@@ -54,7 +54,7 @@ class DiscordRefused(PlatformRefused):
         self.code = code
 
 
-class Unauthorized(DiscordRefused):
+class DiscordUnauthorized(DiscordRefused):
     """Raised when Discord does not know the token."""
 
 
@@ -125,7 +125,7 @@ def _refusal(request: ApiRequest, response: ApiResponse) -> DiscordRefused:
         code = 40005
     reason = _MEANINGS.get(code) or _explain(response)
     sentence = f"Discord refused {request.label}: {reason or f'HTTP status {response.status}'}"
-    return Unauthorized(sentence, code) if response.status == 401 else DiscordRefused(sentence, code)
+    return DiscordUnauthorized(sentence, code) if response.status == 401 else DiscordRefused(sentence, code)
 
 
 def _explain(response: ApiResponse) -> str:

@@ -23,7 +23,7 @@ from parlour_sdk.protocol.chain import (
 )
 from parlour_sdk.protocol.limits import NESTED_QUOTES
 
-from .entities import NAME, BotAccount, message_id, time_milliseconds
+from .entities import NAME, DiscordAccount, message_id, time_milliseconds
 from .guilds import DiscordGuilds
 
 FORWARD = 1
@@ -43,7 +43,7 @@ _MEDIA: dict[str, type[Image] | type[Video] | type[Voice] | type[File]] = {
 class DiscordContentReader:
     """Reads the contents of messages of one bot."""
 
-    def __init__(self, me: BotAccount, guilds: DiscordGuilds) -> None:
+    def __init__(self, me: DiscordAccount, guilds: DiscordGuilds) -> None:
         self._me = me
         self._guilds = guilds
 
@@ -136,7 +136,7 @@ class DiscordContentReader:
         )
 
 
-def mentions_bot(message: Payload, me: BotAccount) -> bool:
+def mentions_bot(message: Payload, me: DiscordAccount) -> bool:
     """Returns whether a message mentions the bot; the answer to one of its messages does so by itself."""
     if any(each.get("id") == me.id for each in objects_in(message, "mentions")):
         return True

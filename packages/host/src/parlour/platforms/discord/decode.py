@@ -33,7 +33,7 @@ from parlour_sdk.values import dataclass
 
 from . import entities, guild_events
 from .content import DiscordContentReader, emoji_name, mentions_bot
-from .entities import NAME, BotAccount, snowflake_milliseconds, time_milliseconds
+from .entities import NAME, DiscordAccount, snowflake_milliseconds, time_milliseconds
 from .guilds import DiscordGuilds, role_ids
 
 MESSAGE_TYPES = (0, 19, 20, 23)
@@ -55,7 +55,7 @@ class DiscordDecodeContext:
     """The bot whose events are decoded, and what is known about its servers."""
 
     bot_id: str
-    me: BotAccount
+    me: DiscordAccount
     guilds: DiscordGuilds
     session_id: str
 

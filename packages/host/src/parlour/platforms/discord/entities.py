@@ -20,7 +20,7 @@ ADMINISTRATOR, MANAGE_GUILD = 1 << 3, 1 << 5
 
 
 @dataclass(frozen=True, slots=True)
-class BotAccount:
+class DiscordAccount:
     """The bot's own account."""
 
     id: str

@@ -18,8 +18,8 @@ from parlour.platforms._kit.watermark import Ticket, Watermark
 from parlour.platforms._kit.websocket_client import PlatformSocket, SocketAddress
 from parlour_sdk.values import dataclass
 
-from .client import DiscordClient, Unauthorized
-from .entities import SERVICE, BotAccount
+from .client import DiscordClient, DiscordUnauthorized
+from .entities import SERVICE, DiscordAccount
 
 DISPATCH, HEARTBEAT, IDENTIFY, VOICE_STATE, RESUME, RECONNECT, INVALID_SESSION, HELLO, HEARTBEAT_ACK = (
     0, 1, 2, 4, 6, 7, 9, 10, 11,
@@ -67,7 +67,7 @@ class DispatchHandler(Protocol):
 
     async def dispatched(self, event: Dispatched) -> None: ...
 
-    def identified(self, account: BotAccount, ready: Payload) -> None: ...
+    def identified(self, account: DiscordAccount, ready: Payload) -> None: ...
 
 
 class DiscordGateway:
@@ -91,14 +91,14 @@ class DiscordGateway:
         self._session_id = ""
         self._resume_url = ""
         self._sequence: int | None = None
-        self._account = BotAccount("")
+        self._account = DiscordAccount("")
         self._watermark = Watermark()
         self._failed_addresses = 0
         """Connections to the address for resumption that led to no greeting."""
         self._socket: PlatformSocket | None = None
 
     @property
-    def account(self) -> BotAccount:
+    def account(self) -> DiscordAccount:
         return self._account
 
     async def restore(self) -> None:
@@ -108,7 +108,7 @@ class DiscordGateway:
             return
         self._session_id, self._resume_url = text(stored, "session_id"), text(stored, "resume_url")
         self._sequence = number(stored.get("sequence"))
-        self._account = BotAccount(text(stored, "user_id"), text(stored, "application_id"))
+        self._account = DiscordAccount(text(stored, "user_id"), text(stored, "application_id"))
         self._watermark = Watermark(self._sequence or 0)
         if not (self._session_id and self._account.id and self._sequence is not None):
             self.forget()
@@ -148,7 +148,7 @@ class DiscordGateway:
             return SocketAddress(_gateway_url(self._resume_url))
         try:
             gateway = await self._client.call_object("GET", "/gateway/bot")
-        except Unauthorized:
+        except DiscordUnauthorized:
             raise AdapterStopped(WRONG_TOKEN) from None
         limit = object_in(gateway, "session_start_limit")
         if limit.get("remaining") == 0 and not self._session_id:
@@ -219,7 +219,7 @@ class DiscordGateway:
 
     def _begin_session(self, ready: Payload, sequence: int) -> None:
         application = text(object_in(ready, "application"), "id")
-        self._account = BotAccount(text(object_in(ready, "user"), "id"), application)
+        self._account = DiscordAccount(text(object_in(ready, "user"), "id"), application)
         self._session_id, self._resume_url = text(ready, "session_id"), text(ready, "resume_gateway_url")
         self._sequence = None
         self._watermark = Watermark(max(0, sequence - 1))

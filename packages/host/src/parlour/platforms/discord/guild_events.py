@@ -19,7 +19,7 @@ from parlour_sdk.protocol.platform_events import (
 )
 
 from . import entities
-from .entities import BotAccount
+from .entities import DiscordAccount
 from .guilds import DiscordGuilds, role_ids
 
 MEMBER_EVENTS = {
@@ -31,7 +31,7 @@ MEMBER_EVENTS = {
 
 
 def events(
-    kind: str, data: Payload, changed: list[str], fields: dict[str, Any], guilds: DiscordGuilds, me: BotAccount
+    kind: str, data: Payload, changed: list[str], fields: dict[str, Any], guilds: DiscordGuilds, me: DiscordAccount
 ) -> list[PlatformEvent] | None:
     """Returns the common events of an event; None if it has no common form."""
     if kind in MEMBER_EVENTS:
