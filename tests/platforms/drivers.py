@@ -7,6 +7,7 @@ from parlour.testing.adapter_suite import PlatformDriver
 from tests.platforms.discord.driver import DiscordDriver
 from tests.platforms.matrix.driver import MatrixDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
+from tests.platforms.slack.driver import SlackDriver
 from tests.platforms.telegram.driver import TelegramDriver
 
 
@@ -24,5 +25,6 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "discord": SuitePlatform(DiscordDriver),
     "matrix": SuitePlatform(MatrixDriver, server_fixture="home"),
     "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),
+    "slack": SuitePlatform(SlackDriver),
     "telegram": SuitePlatform(TelegramDriver),
 }
