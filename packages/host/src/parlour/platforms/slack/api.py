@@ -21,7 +21,7 @@ from .encode import SlackMessage, encode
 from .entities import USER_PREFIXES, SlackAccount, time_milliseconds, timestamp
 from .users import SlackUsers
 
-METADATA_EVENT = "parlour_message"
+METADATA_EVENT = "message_of_parlour"
 SEARCHED_MESSAGES = 100
 CHANNEL_TYPES = "public_channel,private_channel,mpim"
 
