@@ -20,7 +20,7 @@ class Bot:
     def __init__(self, simulator: DiscordSimulator, url: str, cursor: str | None = None, **config: Any) -> None:
         self.simulator = simulator
         self.link = MemoryLink({"token": simulator.token, "api_base_url": url, **config})
-        self.link.kept_cursor = cursor
+        self.link.stored_cursor = cursor
         self.adapter = DiscordAdapter(self.link, Backoff(0.01))
 
     @property

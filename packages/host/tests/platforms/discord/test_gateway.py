@@ -34,7 +34,7 @@ async def test_a_restarted_host_continues_at_the_stored_position(simulator: Disc
         await simulator.say("first", ann, general(simulator))
         await first.heard("first")
     await simulator.say("while it was down", ann, general(simulator))
-    async with Bot(simulator, url, first.link.kept_cursor).served() as second:
+    async with Bot(simulator, url, first.link.stored_cursor).served() as second:
         await second.heard("while it was down")
     assert second.texts() == ["while it was down"]
     assert (simulator.gateway.identified, simulator.gateway.resumed) == (1, 1)
@@ -46,9 +46,9 @@ async def test_a_session_is_stored_before_its_first_event(simulator: DiscordSimu
     ann = simulator.world.add_user("Ann")
     direct = simulator.world.direct_channel(ann["id"])["id"]
     async with Bot(simulator, url).served() as first:
-        await first.link.until(lambda: first.link.kept_cursor is not None)
+        await first.link.until(lambda: first.link.stored_cursor is not None)
     await simulator.say("the first message of all", ann, direct)
-    async with Bot(simulator, url, first.link.kept_cursor).served() as second:
+    async with Bot(simulator, url, first.link.stored_cursor).served() as second:
         await second.heard("the first message of all")
 
 
@@ -58,7 +58,7 @@ async def test_a_position_of_another_address_is_not_used(simulator: DiscordSimul
     async with Bot(simulator, url).served() as first:
         await simulator.say("first", ann, direct)
         await first.heard("first")
-    stored = str(first.link.kept_cursor).replace(url, "http://127.0.0.1:1/api/v10")
+    stored = str(first.link.stored_cursor).replace(url, "http://127.0.0.1:1/api/v10")
     async with Bot(simulator, url, stored).served():
         assert simulator.gateway.identified == 2
 
