@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from parlour.testing.adapter_suite import PlatformDriver
 from tests.platforms.discord.driver import DiscordDriver
+from tests.platforms.kook.driver import KookDriver
 from tests.platforms.matrix.driver import MatrixDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
 from tests.platforms.slack.driver import SlackDriver
@@ -23,6 +24,7 @@ class SuitePlatform:
 
 PLATFORMS: Mapping[str, SuitePlatform] = {
     "discord": SuitePlatform(DiscordDriver),
+    "kook": SuitePlatform(KookDriver),
     "matrix": SuitePlatform(MatrixDriver, server_fixture="home"),
     "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),
     "slack": SuitePlatform(SlackDriver),
