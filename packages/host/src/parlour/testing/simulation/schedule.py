@@ -143,7 +143,7 @@ def _carried_out(seed: int, world: World, plan: Plan) -> Report:
 
 
 def _live(world: World, plan: Plan) -> bool:
-    """Runs one Host process. Returns True if it ended in peace, False if it died."""
+    """Runs one Host process. Returns True if it stopped cleanly, False if it crashed."""
     loop = SeededLoop(world.dice, world.now)
     world.dead = False
     asyncio.set_event_loop(loop)
