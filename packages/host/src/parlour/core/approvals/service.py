@@ -14,8 +14,7 @@ from parlour.core.delivery.row_states import FINAL_STATES, SendOutcome
 from parlour.core.delivery.service import DeliveryService
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.errors import CallRejected
-from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder
-from parlour.core.journal.retry import retry_on_storage_failure
+from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder, retry_on_storage_failure
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import NO_CONVERSATION, NO_OUTBOX, ApprovalId, ConversationId
 from parlour.core.model.outbox_row import OutboxRow
