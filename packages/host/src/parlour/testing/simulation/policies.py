@@ -6,7 +6,7 @@ from typing import Any
 from parlour.core.journal import Row, Select, where
 from parlour.core.store.tables import LIMITS, OUTCOMES
 
-from .promises import Facts, Said, require
+from .promises import Facts, UserMessage, require
 
 ALLOWED_MESSAGES = 1000
 """Messages that the limits allow, more than a schedule has: the other promises expect that each is answered."""
@@ -23,7 +23,7 @@ MESSAGE_POLICIES: tuple[dict[str, Any], ...] = (
 """Message policies of the agent. None of them refuses a message."""
 
 
-def check_limits(read: Callable[[Select], list[Row]], said: list[Said], policy: dict[str, Any]) -> None:
+def check_limits(read: Callable[[Select], list[Row]], messages: list[UserMessage], policy: dict[str, Any]) -> None:
     """Checks that each answered message was counted, and none of them twice."""
     if not policy:
         return
@@ -31,11 +31,11 @@ def check_limits(read: Callable[[Select], list[Row]], said: list[Said], policy: 
     used = sum(row["used"] for row in rows)
     facts = Facts(read)
     outcomes = {row["event_seq"]: row["outcome"] for row in read(Select(OUTCOMES))}
-    answered = [each for each in said if outcomes.get(_seq(facts, each)) == "answered"]
+    answered = [each for each in messages if outcomes.get(_seq(facts, each)) == "answered"]
     require(used >= len(answered), f"{used} messages are counted, and {len(answered)} were answered")
-    require(used <= len(said), f"{used} messages are counted, and {len(said)} were written")
+    require(used <= len(messages), f"{used} messages are counted, and {len(messages)} were written")
 
 
-def _seq(facts: Facts, said: Said) -> int:
-    event = facts.events.get(said.event_id)
+def _seq(facts: Facts, message: UserMessage) -> int:
+    event = facts.events.get(message.event_id)
     return int(event["seq"]) if event is not None else 0
