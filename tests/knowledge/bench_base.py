@@ -10,7 +10,7 @@ from parlour.core.knowledge import records
 from parlour.core.knowledge.collections import ensure_collection
 from parlour.core.knowledge.ports import HOST_CONTEXT, Embeddings, VectorStore
 from parlour.core.knowledge.retrieval import Retrieval, SearchReport
-from parlour.core.model.ids import KnowledgeBaseId, KnowledgeFileId
+from parlour.core.model.ids import ArtifactId, KnowledgeBaseId, KnowledgeFileId
 from parlour.core.model.knowledge import BaseFile, KnowledgeBase, Passage, RetrievalSettings
 from parlour.core.model.providers import EmptyProvider
 from parlour.providers.knowledge.embeddings import ModelEmbeddings
@@ -30,7 +30,16 @@ class BenchBase:
         self.embeddings = embeddings
         self.base = KnowledgeBase(KnowledgeBaseId("kb"), "bench")
         self.file = BaseFile(
-            KnowledgeFileId("file"), self.base.kb_id, "bench.txt", "text/plain", "", "", "text", 0, NOW, generation=1
+            KnowledgeFileId("file"),
+            self.base.kb_id,
+            "bench.txt",
+            "text/plain",
+            "",
+            ArtifactId(""),
+            "text",
+            0,
+            NOW,
+            generation=1,
         )
         self.retrieval = Retrieval(journal, embeddings, store, ModelEmbeddings(EmptyProvider()))
         self.ids: list[str] = []
@@ -41,7 +50,9 @@ class BenchBase:
         )
         for start in range(0, len(texts), 500):
             batch = [Passage(text, position=start + place) for place, text in enumerate(texts[start : start + 500])]
-            vectors = await self.embeddings.embed("", [passage.text for passage in batch], HOST_CONTEXT)
+            vectors = await self.embeddings.embed(
+                self.base.embedding_model, [passage.text for passage in batch], HOST_CONTEXT
+            )
             await ensure_collection(self.store, self.embeddings, self.base, vectors.shape[1])
             ids = [records.chunk_id(self.file.file_id, 1, passage.position) for passage in batch]
             await self.store.add(self.base.collection, self.file.document, ids, vectors)
@@ -57,7 +68,7 @@ class BenchBase:
 
 @asynccontextmanager
 async def open_bench(folder: Path, embeddings: Embeddings | None = None) -> AsyncIterator[BenchBase]:
-    await migrate.ensure(folder / "bench.db")
+    migrate.ensure(folder / "bench.db")
     async with SqliteJournal(folder / "bench.db") as journal:
         store = VectorFiles(folder / "vectors")
         try:

@@ -69,9 +69,7 @@ def others() -> list[str]:
                 passage = ""
     locales = ROOT / "web/src/locales/zh-Hans.json"
     messages = sorted((ROOT / "packages/host/src/parlour/core/texts/messages/zh-Hans").glob("*.json"))
-    texts = [
-        text for path in (locales, *messages) for text in _texts(json.loads(path.read_text(encoding="utf-8")))
-    ]
+    texts = [text for path in (locales, *messages) for text in _texts(json.loads(path.read_text(encoding="utf-8")))]
     chinese = ["\n".join(texts[start : start + 4]) for start in range(0, len(texts), 4)]
     return [*english[: MAX_OTHERS["en"]], *chinese[: MAX_OTHERS["zh"]]]
 

@@ -14,7 +14,16 @@ Deck crew receive twenty-six days of annual leave. Requests go to the crew sched
 
 A travel expense claim is paid within ten working days if the receipts are attached to form HR-2103.
 """
-CHINESE = "# 手册\n\n## 请假\n\n甲板船员每年享有十八天年休假，须提前四周申请。\n\n## 报销\n\n差旅费报销单十个工作日内汇入工资卡。\n"
+CHINESE = """# 手册
+
+## 请假
+
+甲板船员每年享有十八天年休假，须提前四周申请。
+
+## 报销
+
+差旅费报销单十个工作日内汇入工资卡。
+"""
 
 
 def new_base(host: Host, **fields: object) -> str:

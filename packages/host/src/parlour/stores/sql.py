@@ -96,8 +96,9 @@ def _sqlite_return_number(table: Table) -> str:
     )
 
 
+# CROSS JOIN: the full-text index is read first. Otherwise an index of the conditions may be, and each row be looked up.
 _SQLITE_SEARCH = FullText(
-    source='"{table}_{column}" JOIN "{table}" ON "{table}".rowid = "{table}_{column}".rowid',
+    source='"{table}_{column}" CROSS JOIN "{table}" ON "{table}".rowid = "{table}_{column}".rowid',
     condition='"{table}_{column}" MATCH {asked}',
     rank='bm25("{table}_{column}")',
     format_words=lambda words: " AND ".join('"' + word.replace('"', '""') + '"' for word in words),

@@ -3,7 +3,7 @@
 from parlour.core.model.knowledge import KnowledgeBase
 
 from .ports import HOST_CONTEXT, Embeddings, VectorStore
-from .reference_texts import REFERENCE_DOCUMENT, REFERENCE_PREFIX, REFERENCE_TEXTS
+from .reference_texts import REFERENCE_DOCUMENT, REFERENCE_PREFIX, reference_texts
 
 
 async def ensure_collection(store: VectorStore, embeddings: Embeddings, base: KnowledgeBase, dimension: int) -> None:
@@ -11,6 +11,7 @@ async def ensure_collection(store: VectorStore, embeddings: Embeddings, base: Kn
     is_new = await store.count(base.collection) is None
     await store.create(base.collection, dimension)
     if is_new:
-        vectors = await embeddings.embed(base.embedding_model, REFERENCE_TEXTS, HOST_CONTEXT)
-        ids = [f"{REFERENCE_PREFIX}{number}" for number in range(len(REFERENCE_TEXTS))]
+        texts = reference_texts()
+        vectors = await embeddings.embed(base.embedding_model, texts, HOST_CONTEXT)
+        ids = [f"{REFERENCE_PREFIX}{number}" for number in range(len(texts))]
         await store.add(base.collection, REFERENCE_DOCUMENT, ids, vectors)

@@ -164,7 +164,7 @@ class Ingestion:
         if row is None:
             raise FileCancelled
         if row["chunks"] - file.chunks + count > self._max_chunks:
-            advice = "delete files, or use PostgreSQL with pgvector for larger bases"
+            advice = "delete files, or divide them among several bases"
             raise KnowledgeFailed("quota", f"the base would have more than {self._max_chunks} passages; {advice}")
 
     async def _mark(self, file: BaseFile, state: str) -> None:

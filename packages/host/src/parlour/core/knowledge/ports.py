@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from parlour.core.model.ids import NO_PLUGIN
+from parlour.core.model.ids import NO_PLUGIN, ModelId
 from parlour.core.model.knowledge import ChunkSettings, Passage
 from parlour.core.model.providers import CallContext
 from parlour_sdk.values import dataclass
@@ -82,7 +82,9 @@ class VectorStore(Protocol):
 class Embeddings(Protocol):
     """Makes vectors of texts."""
 
-    async def embed(self, model_id: str, texts: Sequence[str], context: CallContext, is_query: bool = False) -> Vectors:
+    async def embed(
+        self, model_id: ModelId, texts: Sequence[str], context: CallContext, is_query: bool = False
+    ) -> Vectors:
         """Returns a vector of length 1 for each text. Raises KnowledgeFailed."""
         ...
 

@@ -3,70 +3,16 @@
 They show how similar unrelated texts are, also in a base of three passages, and are never found themselves.
 """
 
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 REFERENCE_PREFIX: Final = "#"
 """First character of the ids of reference texts; no passage has such an id."""
 REFERENCE_DOCUMENT: Final = "#reference"
-REFERENCE_TEXTS: Final = (
-    "The train to the coast leaves from platform two every hour.",
-    "She planted tomatoes behind the house and watered them in the evening.",
-    "Our committee will vote on the budget at its next session.",
-    "The museum shows paintings from the nineteenth century.",
-    "Please restart the machine and wait until the light turns green.",
-    "He broke his arm while climbing and stayed in hospital for a week.",
-    "The contract ends in March unless one of the parties extends it.",
-    "Mix flour, eggs and milk, then bake the dough for forty minutes.",
-    "The team won the match by two goals in the last minutes.",
-    "Sales rose by four percent compared with the previous year.",
-    "The river floods the meadows when the snow melts.",
-    "Children under six travel free of charge with their parents.",
-    "The program reads a file, counts the lines and prints the result.",
-    "An error occurred because the password was wrong.",
-    "The orchestra rehearses in the old theatre on Tuesdays.",
-    "Patients should take the tablets after a meal.",
-    "The moon moves around the earth in about a month.",
-    "We apologise for the delay and refund the price of the ticket.",
-    "The bridge is closed to lorries until the repairs are finished.",
-    "Her grandmother told stories about the war.",
-    "The parcel was sent to the wrong address.",
-    "A new law limits the speed of boats on the lake.",
-    "The meeting begins at nine; coffee is served in the lobby.",
-    "Birds return from the south at the end of winter.",
-    "The battery must be charged before the first use.",
-    "Students write a thesis at the end of their degree.",
-    "The shop sells shoes, belts and leather bags.",
-    "Prices include breakfast and the use of the sauna.",
-    "The police are looking for witnesses of the accident.",
-    "Turn left at the church and follow the road uphill.",
-    "下一班开往海边的火车从二号站台出发。",
-    "她在屋后种了番茄，傍晚浇水。",
-    "委员会将在下次会议上表决预算。",
-    "博物馆展出十九世纪的油画。",
-    "请重新启动机器，等待绿灯亮起。",
-    "他爬山时摔断了手臂，住院一周。",
-    "合同三月到期，任何一方都可以续签。",
-    "把面粉、鸡蛋和牛奶混合，烤四十分钟。",
-    "球队在最后几分钟以两球获胜。",
-    "销售额比上一年增长了百分之四。",
-    "雪融化时，河水淹没草地。",
-    "六岁以下儿童由父母陪同免费乘车。",
-    "程序读取文件，统计行数并打印结果。",
-    "密码错误，登录失败。",
-    "乐团每周二在老剧院排练。",
-    "病人应在饭后服药。",
-    "月亮大约一个月绕地球一周。",
-    "我们对延误表示歉意，并退还票款。",
-    "维修结束前，大桥禁止货车通行。",
-    "奶奶给孩子们讲过去的故事。",
-    "包裹寄到了错误的地址。",
-    "新法律限制湖上船只的速度。",
-    "会议九点开始，大厅里供应咖啡。",
-    "冬天结束时，鸟儿从南方飞回。",
-    "首次使用前请给电池充电。",
-    "学生毕业前要写论文。",
-    "商店出售鞋子、皮带和皮包。",
-    "房价包含早餐和桑拿。",
-    "警察正在寻找事故的目击者。",
-    "在教堂左转，沿着山路往上走。",
-)
+
+
+@cache
+def reference_texts() -> list[str]:
+    """Returns the sentences."""
+    return Path(__file__).with_name("data").joinpath("reference_texts.txt").read_text(encoding="utf-8").splitlines()

@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from typing import Any, Protocol
 
 from parlour.core.journal import Journal, Row
-from parlour.core.model.ids import ChunkId, KnowledgeBaseId, KnowledgeFileId
+from parlour.core.model.ids import ChunkId, KnowledgeBaseId, KnowledgeFileId, ModelId
 from parlour.core.model.knowledge import BaseFile, FoundPassage, KnowledgeBase, RetrievalSettings
 from parlour.core.model.providers import CallContext
 from parlour_sdk.values import dataclass
@@ -36,7 +36,7 @@ class Reranker(Protocol):
     """Compares passages with a query by a model."""
 
     async def rerank(
-        self, model_id: str, query: str, texts: Sequence[str], context: CallContext
+        self, model_id: ModelId, query: str, texts: Sequence[str], context: CallContext
     ) -> Sequence[tuple[int, float]]:
         """Returns positions of the texts with their scores, best first. Raises KnowledgeFailed."""
         ...

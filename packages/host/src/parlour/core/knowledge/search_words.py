@@ -8,6 +8,7 @@ question has are left out of queries, since they say nothing about the answer.
 import base64
 import hashlib
 import re
+from pathlib import Path
 
 from parlour.core.store.text_search import index_terms, query_terms
 
@@ -17,25 +18,16 @@ MIN_STEM_LETTERS = 3
 """Smallest number of letters that stay when an ending is cut off."""
 MARK_LETTERS = 5
 """Letters before each stored word that tell the passages of one base from all others."""
-_STOP_TEXT = """
-a about am an and any anybody anyone are as at be been but by can could did do does for from get gets given had has
-have her his how i if in is it its may me much many must my of on or our shall she should so some somebody someone
-than that the their them then there these they this those to was we were what when where which who whom whose why
-will with would you your please tell explain say says said
-"""
-_STOP_PAIRS_TEXT = """
-什么 多少 怎么 怎样 哪里 哪些 哪个 哪儿 为什 为何 如何 可以 能不 不能 能否 是否 有没 没有 吗的 请问 请解 解释 谁的
-多久 多长 几个 是多 少钱 是什 是谁 在哪 用什 从第 第几 一下
-"""
-STOP_WORDS = frozenset(_STOP_TEXT.split())
-STOP_PAIRS = frozenset(_STOP_PAIRS_TEXT.split())
-"""Pairs of characters that questions have, in Chinese."""
+STOP_WORDS = frozenset(Path(__file__).with_name("data").joinpath("stop_words.txt").read_text(encoding="utf-8").split())
+"""Words that questions have in English, and pairs of characters that they have in Chinese."""
 STOP_CHARACTERS = frozenset(
     "的了吗我能什么多少怎哪几是在有不要可以为和与或把被给让到从就都也还很一个这那样啊呢吧里用会"
 )
 """Characters that questions have, in Chinese."""
 CHARACTER_WEIGHT = 0.5
 """Weight of a single character of a query; a pair has 1."""
+CODE_WEIGHT = 2.0
+"""Weight of a whole reference number, whose parts may be frequent."""
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", ""))
 _CODE = re.compile(r"[a-z]+[-_/.]?[0-9][a-z0-9]*(?:[-_/.][0-9]+)*|[0-9]+(?:[-_/.][a-z0-9]+)+")
 _WORD = re.compile(r"[\w'-]+")
@@ -51,8 +43,8 @@ def passage_words(text: str) -> list[str]:
 def query_words(query: str) -> dict[str, float]:
     """Returns the different words of a query that say something, with their weight; all of them if none does."""
     terms = query_terms(query)
-    telling = [term for term in terms if term not in STOP_WORDS and term not in STOP_PAIRS]
-    weights = dict.fromkeys([*map(stem, telling or terms), *_codes(query)], 1.0)
+    telling = [term for term in terms if term not in STOP_WORDS]
+    weights = dict.fromkeys(map(stem, telling or terms), 1.0) | dict.fromkeys(_codes(query), CODE_WEIGHT)
     for character in index_terms(query):
         if len(character) == 1 and character >= FIRST_IDEOGRAPH and character not in STOP_CHARACTERS:
             weights.setdefault(character, CHARACTER_WEIGHT)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from parlour.core.journal import GuardFailed, Journal, Row, Select, Statement, Unit, Update, where
-from parlour.core.model.ids import ChunkId, JobId, KnowledgeBaseId, KnowledgeFileId
+from parlour.core.model.ids import ArtifactId, ChunkId, JobId, KnowledgeBaseId, KnowledgeFileId
 from parlour.core.model.knowledge import BaseFile, FileSource, KnowledgeBase, Passage
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import CallContext, ProviderFailed
@@ -215,7 +215,7 @@ class KnowledgeBaseService:
             name=new.name,
             mime_type=new.mime_type,
             sha256="",
-            artifact_id="",
+            artifact_id=ArtifactId(""),
             source=new.source,
             size_bytes=0,
             created_at=self._clock.now(),

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, get_args
 from parlour.core.encoding import dumps, loads
 from parlour_sdk.values import dataclass
 
-from .ids import ChunkId, KnowledgeBaseId, KnowledgeFileId
+from .ids import ArtifactId, ChunkId, KnowledgeBaseId, KnowledgeFileId, ModelId
 
 SearchMode = Literal["hybrid", "vector", "full_text"]
 SEARCH_MODES: Final = get_args(SearchMode)
@@ -16,7 +16,7 @@ CHUNKERS: Final = get_args(Chunker)
 """How files are cut: by structure, one passage per question and answer, or one passage per row of a table."""
 FileState = Literal["pending", "processing", "completed", "failed"]
 FileSource = Literal["upload", "url", "text"]
-OFFLINE_EMBEDDING = ""
+OFFLINE_EMBEDDING = ModelId("")
 """Id of the embedding that needs no service; the weights are in the extra `knowledge`."""
 
 
@@ -26,11 +26,11 @@ class RetrievalSettings:
 
     mode: SearchMode = "hybrid"
     top_k: int = 5
-    min_score: float = 0.2
+    min_score: float = 0.18
     """Passages with a lower score are left out, so that a search may find nothing."""
     weight: float = 0.5
     """Weight of the meaning in a hybrid search; the rest is that of the words."""
-    rerank_model: str = ""
+    rerank_model: ModelId = ModelId("")
     rerank_top_k: int = 20
     """Passages that the rerank model compares."""
     neighbours: int = 0
@@ -54,9 +54,9 @@ class KnowledgeBase:
     name: str
     description: str = ""
     emoji: str = ""
-    embedding_model: str = OFFLINE_EMBEDDING
+    embedding_model: ModelId = OFFLINE_EMBEDDING
     """Embedding of the vectors that are searched."""
-    next_embedding_model: str | None = None
+    next_embedding_model: ModelId | None = None
     """Embedding of the vectors that are being made; None while none are."""
     chunks: ChunkSettings = ChunkSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
@@ -102,7 +102,7 @@ class BaseFile:
     name: str
     mime_type: str
     sha256: str
-    artifact_id: str
+    artifact_id: ArtifactId
     """Artifact with the content; empty for a web page that was not fetched yet."""
     source: FileSource
     size_bytes: int

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from parlour.core.model.ids import KnowledgeBaseId
+from parlour.core.model.ids import KnowledgeBaseId, ModelId
 from parlour.core.model.knowledge import ChunkSettings, KnowledgeBase, RetrievalSettings, SearchMode
 
 from ..crud import Name
@@ -32,7 +32,7 @@ class RetrievalBody(BaseModel):
     """Passages before and after a found one that are joined to it."""
 
     def to_settings(self) -> RetrievalSettings:
-        return RetrievalSettings(**self.model_dump())
+        return RetrievalSettings(**{**self.model_dump(), "rerank_model": ModelId(self.rerank_model)})
 
 
 class SettingsBody(BaseModel):
@@ -67,7 +67,7 @@ class KnowledgeBaseBody(BaseModel):
 
     def to_base(self, kb_id: KnowledgeBaseId, before: KnowledgeBase | None) -> KnowledgeBase:
         """Returns the base. A changed embedding is used when all vectors were made anew."""
-        wanted = self.embedding.model_id if self.embedding is not None else ""
+        wanted = ModelId(self.embedding.model_id if self.embedding is not None else "")
         chunks = ChunkSettings(self.settings.chunker, self.settings.chunk_size, self.settings.overlap)
         embedded = before.embedding_model if before is not None else wanted
         return KnowledgeBase(

@@ -7,6 +7,7 @@ from typing import Any
 
 from parlour.core.knowledge.ports import KnowledgeFailed, Vectors
 from parlour.core.knowledge.search_words import embedded_query
+from parlour.core.model.ids import ModelId
 from parlour.core.model.knowledge import OFFLINE_EMBEDDING
 from parlour.core.model.providers import CallContext, Models, ProviderFailed
 from parlour_sdk.protocol.models import Embed, Rerank
@@ -25,7 +26,9 @@ class ModelEmbeddings:
     def __init__(self, models: Models) -> None:
         self._models = models
 
-    async def embed(self, model_id: str, texts: Sequence[str], context: CallContext, is_query: bool = False) -> Vectors:
+    async def embed(
+        self, model_id: ModelId, texts: Sequence[str], context: CallContext, is_query: bool = False
+    ) -> Vectors:
         if model_id == OFFLINE_EMBEDDING:
             wanted = [embedded_query(text) for text in texts] if is_query else list(texts)
             return await asyncio.to_thread(lambda: offline_embedding.load_model().embed(wanted))
@@ -35,7 +38,7 @@ class ModelEmbeddings:
         return await asyncio.to_thread(_unit_vectors, [vector for answer in answers for vector in answer])
 
     async def rerank(
-        self, model_id: str, query: str, texts: Sequence[str], context: CallContext
+        self, model_id: ModelId, query: str, texts: Sequence[str], context: CallContext
     ) -> Sequence[tuple[int, float]]:
         try:
             answer = await self._models.rerank(
@@ -46,7 +49,7 @@ class ModelEmbeddings:
         return [(each.index, each.score) for each in answer.results]
 
     async def _embed_batch(
-        self, model_id: str, texts: list[str], context: CallContext, attempts: int
+        self, model_id: ModelId, texts: list[str], context: CallContext, attempts: int
     ) -> list[list[float]]:
         delay = FIRST_RETRY_SECONDS
         while True:
