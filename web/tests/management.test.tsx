@@ -263,7 +263,14 @@ describe("a sentence of the Host", () => {
 
 describe("settings", () => {
   const settings: Settings = {
-    retention: { events_days: 365, run_events_days: 30, artifacts_days: 90, audit_days: 365, model_calls_days: 7 },
+    retention: {
+      events_days: 365,
+      run_events_days: 30,
+      artifacts_days: 90,
+      audit_days: 365,
+      model_calls_days: 7,
+      directory_days: 90,
+    },
     runs: { concurrent: 1, per_person: 1, per_sender_per_minute: 1, per_conversation_per_minute: 1 },
     workspace: { time_zone: "UTC", language: "en", outbound_ips: [], currency: "" },
     logs: { level: "info" },

@@ -24,6 +24,8 @@ async def test_updates_come_by_webhook_with_the_secret_only_and_each_counts_once
             forged = {"update_id": 9, "message": {**message, "text": "forged"}}
             assert await status_of(hook, forged, headers) == status
         assert await status_of(f"{hook}x", update, {}) == 404
+        async with httpx.AsyncClient() as client:
+            assert (await client.get(f"{hook}?challenge=1")).status_code == 401
         await simulator.updates.repeat(update)
         await simulator.say("again", ANN)
         await simulator.until(lambda: simulator.texts(ANN)[-1] == "again")

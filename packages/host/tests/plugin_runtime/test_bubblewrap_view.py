@@ -1,5 +1,6 @@
 """Tests from inside the sandbox what a process can see, read and write."""
 
+import asyncio
 import os
 import sys
 import tempfile
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from parlour.plugin_runtime.process.launcher import DATA_VARIABLE
+from parlour.testing.proxy_server import running_proxy
 from parlour_sdk.protocol.manifest import PluginLimits
 
 from .sandboxes import make_start, run_sandboxed
@@ -147,6 +149,34 @@ async def test_only_a_plugin_with_the_network_permission_gets_the_proxies(
 
     assert await run_sandboxed(make_start(tmp_path), asked) == [None, 0]
     assert await run_sandboxed(granted, asked) == ["http://ann:geheim@proxy.example:8080", 0]
+
+
+@pytest.mark.parametrize("scheme", ["http", "socks5h"])
+async def test_a_plugin_with_the_network_permission_reaches_a_service_through_the_proxy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\nConnection: close\r\n\r\n"hello"')
+        writer.close()
+
+    asked = """
+import asyncio
+from parlour_sdk.agents.http_agent import HttpAgentConfig, ServiceClient, ServiceRequest
+
+async def ask():
+    async with ServiceClient(HttpAgentConfig(base_url="http://service.test"), {}) as client:
+        return await client.call(ServiceRequest("/", method="GET"))
+
+report(asyncio.run(ask()))
+"""
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with running_proxy({"service.test:80": f"127.0.0.1:{port}"}, "ann:geheim") as proxy:
+            monkeypatch.setenv("http_proxy", f"{scheme}://ann:geheim@127.0.0.1:{proxy.port}")
+            start = make_start(tmp_path, network=("service.test",))
+            assert await run_sandboxed(start, asked) == "hello"
+            assert proxy.next_target().endswith(" service.test:80")
 
 
 def link_environment(folder: Path, python: Path = REAL_PYTHON) -> Path:

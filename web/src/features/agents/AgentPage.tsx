@@ -27,6 +27,7 @@ import * as agentQueries from "./queries";
 import { ResourceFields } from "./ResourceFields";
 import { SettingsFields } from "./SettingsFields";
 import { TestChat } from "./TestChat";
+import { ToolPolicyFields } from "./ToolPolicyFields";
 import { useChoices } from "./useChoices";
 
 export default function AgentPage() {
@@ -114,6 +115,9 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
     },
     ...(requestedActions(runner).length > 0
       ? [{ id: "actions", label: t("agents.tabActions"), content: <ApprovalFields /> }]
+      : []),
+    ...(runner?.capabilities.tool_calling
+      ? [{ id: "toolPolicy", label: t("agents.tabToolPolicy"), content: <ToolPolicyFields /> }]
       : []),
     { id: "behaviour", label: t("agents.tabBehaviour"), content: <BehaviourFields /> },
   ];

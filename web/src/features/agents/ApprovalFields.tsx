@@ -4,17 +4,12 @@ import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import { Button, IconButton } from "../../components/Button";
-import { Field, Input, Select } from "../../components/Field";
-import { StringList } from "../../components/form/lists";
-import { NumberInput } from "../../components/NumberInput";
-import { ToggleGroup } from "../../components/ToggleGroup";
+import { Input, Select } from "../../components/Field";
 import * as botQueries from "../bots/queries";
-import { type ApprovalRule, freshRule, patternsFor, type Place, policyOf, rulesOf } from "./approvalRules";
+import { type ApprovalRule, DECISIONS, freshRule, patternsFor, type Place, policyOf, rulesOf } from "./approvalRules";
+import { DeciderFields } from "./DeciderFields";
 import { useAgentForm } from "./formContext";
 import { requestedActions } from "./permissions";
-
-const DECISIONS = ["allow", "ask", "deny"] as const;
-const ROLES = ["owner", "admin", "member"];
 
 export function ApprovalFields() {
   const { draft, put, runner, disabled } = useAgentForm();
@@ -105,61 +100,16 @@ function RuleFields({ rule, disabled, onChange, onRemove }: RuleProps) {
           </IconButton>
         )}
       </div>
-      {rule.decision === "ask" && <AskFields rule={rule} disabled={disabled} onChange={onChange} />}
+      {rule.decision === "ask" && (
+        <DeciderFields rule={rule} disabled={disabled} onChange={(change) => onChange({ ...rule, ...change })}>
+          <PlaceFields
+            place={rule.show_in}
+            disabled={disabled}
+            onChange={(show_in) => onChange({ ...rule, show_in })}
+          />
+        </DeciderFields>
+      )}
     </fieldset>
-  );
-}
-
-function AskFields({ rule, disabled, onChange }: Omit<RuleProps, "onRemove">) {
-  const { t } = useTranslation();
-  const updateWho = (change: Partial<ApprovalRule["who"]>) => onChange({ ...rule, who: { ...rule.who, ...change } });
-  const selected = [...rule.who.roles, ...(rule.who.requester ? ["requester"] : [])];
-  const options = [
-    ...ROLES.map((role) => ({ value: role, label: t(`memberRole.${role}`) })),
-    { value: "requester", label: t("agents.requester") },
-  ];
-  return (
-    <div className="mt-4 grid gap-4 border-t border-line pt-4 sm:grid-cols-2">
-      <Field label={t("agents.deciders")} hint={t("agents.decidersHint")}>
-        {(control) => (
-          <ToggleGroup
-            control={control}
-            options={options}
-            value={selected}
-            disabled={disabled}
-            onChange={(next) =>
-              updateWho({ roles: next.filter((each) => each !== "requester"), requester: next.includes("requester") })
-            }
-          />
-        )}
-      </Field>
-      <Field label={t("agents.minutes")} hint={t("agents.minutesHint")}>
-        {(control) => (
-          <NumberInput
-            control={control}
-            min={1}
-            max={1440}
-            whole
-            required
-            className="max-w-32"
-            value={Math.round(rule.seconds / 60)}
-            disabled={disabled}
-            onChange={(minutes) => onChange({ ...rule, seconds: minutes * 60 })}
-          />
-        )}
-      </Field>
-      <Field label={t("agents.deciderIds")}>
-        {(control) => (
-          <StringList
-            control={control}
-            value={rule.who.users}
-            disabled={disabled}
-            onChange={(users) => updateWho({ users })}
-          />
-        )}
-      </Field>
-      <PlaceFields place={rule.show_in} disabled={disabled} onChange={(show_in) => onChange({ ...rule, show_in })} />
-    </div>
   );
 }
 

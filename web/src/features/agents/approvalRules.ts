@@ -1,6 +1,7 @@
 // The approval policy of an agent as editable rows: action, decision and deciders.
 
-export type Decision = "allow" | "ask" | "deny";
+export const DECISIONS = ["allow", "ask", "deny"] as const;
+export type Decision = (typeof DECISIONS)[number];
 export type Deciders = { users: string[]; roles: string[]; requester: boolean };
 export type Place = { bot_id: string; chat_type: "private" | "group"; chat_id: string };
 export type ApprovalRule = {
@@ -23,6 +24,11 @@ export const freshRule = (pattern: string): ApprovalRule => ({
   seconds: HALF_AN_HOUR,
   show_in: null,
 });
+
+/** An entry of the tool policy. */
+export type ToolRule = { tools: string[]; decide: Decision; who: Deciders; seconds: number };
+
+export const freshToolRule = (): ToolRule => ({ tools: [], decide: "ask", who: WHO, seconds: HALF_AN_HOUR });
 
 export function rulesOf(policy: Record<string, unknown>): ApprovalRule[] {
   return Object.entries(policy).map(([pattern, setting]) => {

@@ -9,10 +9,13 @@ export type Detail = { name: string; value: string };
 
 /** Returns every argument of the frozen calls, in their order: nothing that is being approved is left out. */
 export function details(approval: Pick<Approval, "call">): Detail[] {
-  const calls = (approval.call?.calls ?? []) as Call[];
-  return calls.flatMap((call) =>
-    Object.entries(call.arguments ?? {}).map(([name, value]) => ({ name, value: formatValue(value) })),
-  );
+  const call = approval.call ?? {};
+  if (typeof call.tool === "string") return [{ name: "tool", value: call.tool }, ...argumentsOf(call as Call)];
+  return ((call.calls ?? []) as Call[]).flatMap(argumentsOf);
+}
+
+function argumentsOf(call: Call): Detail[] {
+  return Object.entries(call.arguments ?? {}).map(([name, value]) => ({ name, value: formatValue(value) }));
 }
 
 function formatValue(value: unknown): string {

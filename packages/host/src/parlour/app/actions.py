@@ -15,6 +15,7 @@ from parlour.core.actions.state import StateActions
 from parlour.core.actions.storage import StorageActions
 from parlour.core.actions.tools import ToolActions
 from parlour.core.actions.usage_recording import UsageRecorder
+from parlour.core.approvals.tool_approvals import ToolApprovals
 from parlour.core.journal import Journal
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import Providers
@@ -34,6 +35,7 @@ def build_handlers(
 
 def resource_groups(
     providers: Providers,
+    tool_approvals: ToolApprovals,
     artifacts: ArtifactService,
     model_calls: ModelCallLog,
     journal: Journal,
@@ -44,7 +46,9 @@ def resource_groups(
     usage = UsageRecorder(journal, model_calls, clock)
     return [
         ModelActions(providers.models, PromptAttachments(artifacts), usage, model_calls),
-        ToolActions(providers.tools, ToolOutputLimiter(artifacts, journal, clock), usage, journal, clock),
+        ToolActions(
+            providers.tools, tool_approvals, ToolOutputLimiter(artifacts, journal, clock), usage, journal, clock
+        ),
         KnowledgeActions(providers.knowledge),
         SkillActions(providers.skills),
         FileActions(providers.files),

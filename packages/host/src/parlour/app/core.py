@@ -122,13 +122,13 @@ def build_core(ports: CorePorts) -> Core:
     hooks = build_hooks(ports, config, records)
     delivery = build_delivery(ports, config, hooks)
     basics = build_run_basics(ports, records)
-    actions = build_run_actions(ports, config, records, delivery, basics)
+    actions = build_run_actions(ports, config, records, hooks, delivery, basics)
     runs = build_runs(ports, config, records, hooks, delivery, basics, actions.planner)
     routing = build_routing(ports, config, records, hooks, delivery, basics, runs)
     lanes = build_lanes(ports, config, records, delivery, basics, runs, routing)
-    approvals = build_approvals(ports, config, hooks, delivery, basics, actions.pending, lanes.lanes)
+    approvals = build_approvals(ports, config, hooks, delivery, basics, actions, lanes.lanes)
     gateway = build_gateway(ports, config, records, hooks, delivery, basics, runs, routing.router, lanes, approvals)
-    gate = build_gate(ports, config, records, delivery, basics, runs, lanes, actions.requests)
+    gate = build_gate(ports, config, records, delivery, basics, runs, lanes, actions)
     return Core(
         agents=config.agents,
         bots=config.bots,

@@ -15,9 +15,7 @@ from parlour.core.actions.runtimes import RuntimeActions
 from parlour.core.actions.steering import SteeringActions
 from parlour.core.approvals.chat_commands import ApprovalCommands
 from parlour.core.approvals.decisions import DecisionRecords
-from parlour.core.approvals.requests import ActionRequestHandler
 from parlour.core.approvals.service import ApprovalService
-from parlour.core.approvals.tracker import PendingApprovals
 from parlour.core.handlers.agent import AgentHandler
 from parlour.core.handlers.dispatcher import EventDispatcher
 from parlour.core.handlers.drop import DropHandler
@@ -58,7 +56,7 @@ from parlour_sdk.values import dataclass
 from .actions import build_handlers, resource_groups
 from .core_ports import CorePorts
 from .core_records import ConfigParts, DeliveryParts, HookParts, RecordParts
-from .core_runs import RunBasics, RunParts
+from .core_runs import ActionParts, RunBasics, RunParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +146,21 @@ def build_approvals(
     hooks: HookParts,
     delivery: DeliveryParts,
     basics: RunBasics,
-    pending: PendingApprovals,
+    actions: ActionParts,
     lanes: Lanes,
 ) -> ApprovalService:
     """Builds the decisions about actions of runs."""
     records = DecisionRecords(
-        ports.journal, basics.sessions, config.agents, delivery.action_rows, hooks.host_events, lanes
+        ports.journal,
+        basics.sessions,
+        config.agents,
+        delivery.action_rows,
+        actions.tool_calls,
+        hooks.host_events,
+        lanes,
     )
     return ApprovalService(
-        ports.journal, delivery.service, delivery.outbox, records, pending, config.languages, ports.clock
+        ports.journal, delivery.service, delivery.outbox, records, actions.pending, config.languages, ports.clock
     )
 
 
@@ -199,7 +203,7 @@ def build_gate(
     basics: RunBasics,
     runs: RunParts,
     lanes: LaneParts,
-    requests: ActionRequestHandler,
+    actions: ActionParts,
 ) -> Gate:
     """Builds the gate with all actions that plugins may call."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
@@ -208,7 +212,9 @@ def build_gate(
     )
     providers = replace(ports.providers, models=budgeted)
     groups = [
-        *resource_groups(providers, records.artifacts, records.model_calls, journal, ids, clock),
+        *resource_groups(
+            providers, actions.tool_approvals, records.artifacts, records.model_calls, journal, ids, clock
+        ),
         HistoryActions(records.history),
         EventActions(EventRecordReader(journal, ports.cursors)),
         SteeringActions(lanes.steering),
@@ -216,7 +222,7 @@ def build_gate(
         RuntimeActions(journal, lanes.workers, runs.remote_queue, lanes.control, clock),
         ConversationActions(delivery.conversations, ids, clock),
         CatalogActions(ports.plugin_list, ports.components),
-        PlatformRequestActions(requests),
+        PlatformRequestActions(actions.requests),
         HostInfoActions(VERSION),
     ]
     handlers = with_effect_gate(build_handlers(groups, providers, journal, clock), ports.ownership)

@@ -1,8 +1,11 @@
 """Builds the parts of the core that decide about runs and execute them."""
 
 from parlour.core.approvals.action_parser import ActionParser
+from parlour.core.approvals.creation import ApprovalFactory
 from parlour.core.approvals.planner import ApprovalActionPlanner
 from parlour.core.approvals.requests import ActionRequestHandler
+from parlour.core.approvals.tool_approvals import ToolApprovals
+from parlour.core.approvals.tool_calls import ApprovedToolCalls
 from parlour.core.approvals.tracker import PendingApprovals
 from parlour.core.remote.queue import RemoteRunQueue
 from parlour.core.runs.action_plan import ActionPlanner
@@ -63,18 +66,29 @@ class ActionParts:
     pending: PendingApprovals
     planner: ApprovalActionPlanner
     requests: ActionRequestHandler
+    tool_calls: ApprovedToolCalls
+    tool_approvals: ToolApprovals
 
 
 def build_run_actions(
-    ports: CorePorts, config: ConfigParts, records: RecordParts, delivery: DeliveryParts, basics: RunBasics
+    ports: CorePorts,
+    config: ConfigParts,
+    records: RecordParts,
+    hooks: HookParts,
+    delivery: DeliveryParts,
+    basics: RunBasics,
 ) -> ActionParts:
     """Builds the planning of actions. Decisions about them are built after runs, since they queue events."""
-    journal, clock, composer = ports.journal, ports.clock, delivery.service.composer
+    journal, clock, service = ports.journal, ports.clock, delivery.service
     pending, rows = PendingApprovals(clock), delivery.action_rows
+    approvals = ApprovalFactory(pending, service.composer, config.languages, ports.ids, clock)
     parser = ActionParser(ports.bots, records.artifacts, KnownMessages(journal))
-    planner = ApprovalActionPlanner(parser, pending, rows, composer, config.languages, ports.ids, clock)
-    requests = ActionRequestHandler(journal, planner, pending, delivery.service, delivery.outbox, basics.slots, clock)
-    return ActionParts(pending, planner, requests)
+    planner = ApprovalActionPlanner(parser, approvals, pending, rows, clock)
+    requests = ActionRequestHandler(journal, planner, pending, service, delivery.outbox, basics.slots, clock)
+    tool_calls = ApprovedToolCalls(journal, hooks.jobs, ports.providers.tools, service, config.languages)
+    hooks.jobs.register(tool_calls)
+    tool_approvals = ToolApprovals(journal, approvals, pending, service.publisher, tool_calls, basics.slots, clock)
+    return ActionParts(pending, planner, requests, tool_calls, tool_approvals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,11 @@ def test_a_message_survives_encryption(content: bytes, receiver: str) -> None:
     assert cipher(receiver).decrypt(signed(encrypted), encrypted) == content
 
 
+def test_a_plus_that_arrived_unquoted_in_an_address_is_restored() -> None:
+    encrypted = next(each for each in (cipher().encrypt(b"hello") for _ in range(1000)) if "+" in each)
+    assert cipher().decrypt(signed(encrypted), encrypted.replace("+", " ")) == b"hello"
+
+
 @given(st.binary(max_size=200))
 def test_a_message_survives_the_encryption_of_lark(content: bytes) -> None:
     assert decrypt_with_secret("secret", encrypt_with_secret("secret", content)) == content

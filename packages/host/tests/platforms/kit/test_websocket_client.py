@@ -48,6 +48,9 @@ class RecordingSession:
             socket.acknowledge()
         elif frame == "beat":
             socket.start_heartbeat(0.02, lambda: "heartbeat")
+        elif frame == b"replace":
+            await socket.send(b"replacing")
+            await socket.reconnect()
         elif frame == "watch":
             socket.watch_silence(0.05)
         self.received_frame.set()
@@ -114,6 +117,23 @@ async def test_a_heartbeat_without_answer_ends_the_connection() -> None:
         await link.until(lambda: bool(problems(link)))
         assert problems(link)[0] == "Chat did not answer a heartbeat"
         assert session.frames[:4] == ["beat", "ack", "ack", "ack"]
+
+
+async def test_a_connection_that_the_platform_wants_replaced_is_no_problem_unless_it_repeats_that() -> None:
+    greetings: asyncio.Queue[list[str]] = asyncio.Queue()
+
+    async def peer(connection: ServerConnection) -> None:
+        greetings.put_nowait(json.loads(await connection.recv()))
+        await connection.send("ready")
+        await connection.send(b"replace")
+        assert await connection.recv() == b"replacing"
+        await connection.wait_closed()
+
+    async with serving(peer) as (_, link, _task), asyncio.timeout(10):
+        assert [await greetings.get() for _ in range(2)] == [["identify"], ["resume", "session-1"]]
+        assert problems(link) == []
+        await greetings.get()
+        assert problems(link) == ["Chat asked for a new connection"]
 
 
 async def test_silence_ends_the_connection() -> None:

@@ -175,6 +175,12 @@ async def test_an_answer_that_fails_after_its_start_is_not_retried(
     assert len(server.asked) == 1
 
 
+async def test_an_answer_that_is_too_large_in_its_first_block_is_not_retried(server: ModelServer, make: Make) -> None:
+    server.will(Raw(FIRST * 100))
+    failed = await failure(make("key", answer_bytes=1000))
+    assert (failed.code, failed.retryable, len(server.asked)) == ("answer_too_large", False, 1)
+
+
 async def test_chunks_before_a_failure_are_delivered(server: ModelServer, make: Make) -> None:
     server.will(Raw(FIRST, then="cut"))
     async with aclosing(make().stream(MODEL, request())) as pieces:

@@ -94,7 +94,7 @@ class ToolCallBatch:
         if parameters is None:
             return ToolOutput("The arguments must be a JSON object.", is_error=True)
         try:
-            async with asyncio.timeout(self._call_timeout):
+            async with asyncio.timeout(None if offered.needs_approval else self._call_timeout):
                 tool_outcome = await offered.call(parameters)
             return await self._outputs.read(call.name, tool_outcome)
         except TimeoutError:

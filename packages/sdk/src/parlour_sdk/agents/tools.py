@@ -28,6 +28,8 @@ class GrantedTool:
 
     definition: ToolDefinition
     call: Call
+    needs_approval: bool = False
+    """True if its calls wait for a person, so that only the run's own deadline limits them."""
 
 
 class Toolbox:
@@ -74,4 +76,4 @@ async def _load_tool(ctx: AgentRunContext, api: AgentRunAPI, name: str) -> Grant
         logger.warning("run %s: the tool %s is left out: %s", ctx.run_id, name, error)
         return None
     definition = ToolDefinition(name=name, description=detail.description, parameters_schema=detail.parameters_schema)
-    return GrantedTool(definition, partial(api.tools.call, name))
+    return GrantedTool(definition, partial(api.tools.call, name), detail.needs_approval)

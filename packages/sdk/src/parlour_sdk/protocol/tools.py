@@ -31,6 +31,8 @@ class ToolDetail(Tolerant):
     parameters_schema: dict[str, Any] = {}
     """JSON Schema."""
     read_only: bool = False
+    needs_approval: bool = False
+    """True if a person decides about each call, so that an answer can take long."""
     source: ToolSource
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import to_json
 
+from parlour.core.approvals.tool_approvals import tool_policy
 from parlour.core.errors import CallRejected
 from parlour.core.model.providers import Tools
 from parlour.core.runs.caller import ActionCaller
@@ -80,6 +81,11 @@ class DryRunActions:
         self, caller: ActionCaller, dry_run: DryRunState, request: CallTool, call: RealHandler
     ) -> BaseModel:
         name = request.tool_name
+        if tool_policy(caller.run_session).rule(name).decision == "ask":
+            caller.run_session.meter.record_event("tool.withheld", {"name": name, "parameters": request.parameters})
+            raise CallRejected(
+                "denied", f"tool '{name}' needs a person's approval, and a rerun neither asks nor calls it"
+            )
         if not self._tools.read_only(name) and name not in dry_run.effects:
             caller.run_session.meter.record_event("tool.withheld", {"name": name, "parameters": request.parameters})
             message = f"tool '{name}' is not read-only, and this rerun was asked for without its effects"

@@ -13,6 +13,7 @@ from parlour.core.access.audit_writer import AuditWriter
 from parlour.core.access.denial_log import DenialLog
 from parlour.core.access.grants import Grant, plugin_grant
 from parlour.core.access.rate_limit import PacedBucket, TokenBucket
+from parlour.core.approvals.tool_approvals import tool_policy
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, StorageFailed
 from parlour.core.model.ids import PluginId, RunId
@@ -27,6 +28,7 @@ from parlour_sdk.protocol.host_actions import HOST_ACTIONS, HostAction
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.protocol.rules import calls as rules
 from parlour_sdk.protocol.rules.calls import Refusal, resource_name, scope_name
+from parlour_sdk.protocol.tools import CallTool
 
 from .handlers import Handler
 
@@ -148,6 +150,7 @@ class Gate:
             _reject(rules.check_run(action, active, stopping.status if stopping is not None else None))
             _check_lease(session, request)
         _reject(rules.check_access(caller.grant, action, request, in_run=session is not None))
+        _check_tool_policy(session, request)
         _reject(rules.check_size(action, data))
         rate = session.rate if session else self._rate(caller.plugin_id)
         if not rate.try_acquire():
@@ -191,6 +194,14 @@ def _check_lease(session: RunSession | None, request: Call) -> None:
     if session is not None and session.remote is not None and session.remote.lease_token != request.lease:
         message = "lease: it is not the one that this run is held by"
         raise CallRejected("unauthorized", f"{message}; calls of a claimed run carry the lease of its claim")
+
+
+def _check_tool_policy(session: RunSession | None, request: Call) -> None:
+    """Raises CallRejected if the agent's tool policy denies the call of a tool."""
+    if session is None or not isinstance(request, CallTool):
+        return
+    if tool_policy(session).rule(request.tool_name).decision == "deny":
+        raise CallRejected("denied", f"the agent's tool policy does not allow '{request.tool_name}'")
 
 
 def _reject(refusal: Refusal | None) -> None:

@@ -1,10 +1,16 @@
-"""Actions that list, describe and call tools. Calling a tool that is not read-only marks the run as having effects."""
+"""Actions that list, describe and call tools. Calling a tool that is not read-only marks the run as having effects.
 
+The agent's tool policy decides which calls need a person's approval; the gate refuses those that it denies.
+"""
+
+from parlour.core.approvals.tool_approvals import ToolApprovals, tool_policy
+from parlour.core.approvals.tool_policy import ALLOW_RULE
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import Tools
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.scope import await_in_run
+from parlour.core.runs.session import RunSession
 from parlour.core.runs.tool_outputs import ToolOutputLimiter
 from parlour.core.store import ledger
 from parlour_sdk.protocol.listing import ListTools, ToolList
@@ -16,9 +22,16 @@ from .usage_recording import UsageRecorder
 
 class ToolActions:
     def __init__(
-        self, tools: Tools, outputs: ToolOutputLimiter, usage_recorder: UsageRecorder, journal: Journal, clock: Clock
+        self,
+        tools: Tools,
+        approvals: ToolApprovals,
+        outputs: ToolOutputLimiter,
+        usage_recorder: UsageRecorder,
+        journal: Journal,
+        clock: Clock,
     ) -> None:
         self._tools = tools
+        self._approvals = approvals
         self._usage_recorder = usage_recorder
         self._outputs = outputs
         self._journal = journal
@@ -32,19 +45,27 @@ class ToolActions:
         }
 
     async def detail(self, caller: ActionCaller, request: GetTool) -> ToolDetail:
-        return await await_in_run(caller.session, self._tools.detail(request.tool_name))
+        detail = await await_in_run(caller.session, self._tools.detail(request.tool_name))
+        if caller.session is not None and tool_policy(caller.session).rule(request.tool_name).decision == "ask":
+            return detail.model_copy(update={"needs_approval": True})
+        return detail
 
     async def call(self, caller: ActionCaller, request: CallTool) -> ToolOutcome:
-        name = request.tool_name
-        if caller.session is not None and not self._tools.read_only(name) and caller.session.mark_effect():
-            # Committed before the tool is called: otherwise a restart could call it again.
-            progress = ledger.update_progress(caller.session.run_id, self._clock.now(), has_effects=True)
-            await self._journal.commit(Unit("tool.call", (progress,)))
+        name, session = request.tool_name, caller.session
+        rule = tool_policy(session).rule(name) if session is not None else ALLOW_RULE
         async with self._usage_recorder.record(caller, "tool", name):
-            outcome = await await_in_run(
-                caller.session, self._tools.call(caller.call_context(), name, request.parameters)
-            )
-        return await self._outputs.limit(caller.session, name, outcome)
+            if rule.decision == "ask":
+                outcome = await self._approvals.call(caller, name, request.parameters, rule)
+            else:
+                await self._mark_effect(session, name)
+                outcome = await await_in_run(session, self._tools.call(caller.call_context(), name, request.parameters))
+        return await self._outputs.limit(session, name, outcome)
+
+    async def _mark_effect(self, session: RunSession | None, tool_name: str) -> None:
+        if session is not None and not self._tools.read_only(tool_name) and session.mark_effect():
+            # Committed before the tool is called: otherwise a restart could call it again.
+            progress = ledger.update_progress(session.run_id, self._clock.now(), has_effects=True)
+            await self._journal.commit(Unit("tool.call", (progress,)))
 
     async def list(self, caller: ActionCaller, request: ListTools) -> ToolList:
         names = [resource.tool_name for resource in self._tools.resources()]

@@ -24,6 +24,8 @@ from parlour.core.store.ledger import Ledger
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, text
 from parlour_sdk.values import dataclass
 
+from .tool_calls import TOOL_CALL_ACTION, ApprovedToolCalls
+
 EVENT_TYPE = "approval.decided"
 _CHAT = ("chat_type", "chat_id", "account", "group")
 _DECISIONS = {"approved": "approve", "denied": "deny", "expired": "expired"}
@@ -137,6 +139,7 @@ class DecisionRecords:
         sessions: RunSessions,
         agents: AgentRepository,
         executor: ActionRowFactory,
+        tool_calls: ApprovedToolCalls,
         host_events: ListenerEvents,
         queue: ConversationQueue,
     ) -> None:
@@ -144,14 +147,19 @@ class DecisionRecords:
         self._sessions = sessions
         self._agents = agents
         self._executor = executor
+        self._tool_calls = tool_calls
         self._host_events = host_events
         self._queue = queue
 
     def action_rows(self, closed: Approval) -> list[OutboxRow]:
-        """Returns the outbox rows that execute an approved action."""
-        if closed.status != "approved":
+        """Returns the outbox rows that execute an approved action; a tool call is executed by a job instead."""
+        if closed.status != "approved" or closed.action == TOOL_CALL_ACTION:
             return []
         return self._executor.create_rows(closed.call, closed.conversation_id, closed.run_id)
+
+    def job_statements(self, closed: Approval) -> list[Statement]:
+        """Returns the statements that store an approved tool call as a job."""
+        return self._tool_calls.enqueue(closed)
 
     def sequence_lock(self, approval: Approval) -> asyncio.Lock:
         """Returns the lock to hold until the ledger statements are written."""
@@ -195,11 +203,14 @@ class DecisionRecords:
         draft.add(inbox.enqueue(Ref(position, "seq"), request_event.conversation_id, event.bot_id))
         return QueuedDecision(position, event, request_event.conversation_id)
 
-    def after_commit(self, owed: QueuedDecision | None, receipt: Receipt, now: int) -> None:
-        """Starts the deliveries of the committed event, and queues it if the agent handles it."""
+    def after_commit(self, closed: Approval, queued: QueuedDecision | None, receipt: Receipt, now: int) -> None:
+        """Starts an approved tool call and the deliveries of the committed event, and queues it if the agent handles
+        it.
+        """
+        self._tool_calls.wake(closed)
         self._host_events.after_commit(EVENT_TYPE)
-        if owed is not None:
-            self._queue.enqueue(owed.to_queue_entry(receipt, now))
+        if queued is not None:
+            self._queue.enqueue(queued.to_queue_entry(receipt, now))
 
     def _is_handled_by_agent(self, agent_id: AgentId) -> bool:
         agent = self._agents.get(agent_id)

@@ -46,11 +46,19 @@ def read_occasion(actor_id: str, actor_name: str, data: Mapping[str, Any]) -> Ap
 def action_text(action: PlatformAction, event: EventEnvelope, language: str) -> str:
     """Describes the action with its arguments and the event that it answers, shortened to fit into a message."""
     arguments = "; ".join(dumps(call["arguments"]) for call in action.calls)
+    elsewhere_note = text("approval.elsewhere", language) if action.elsewhere else ""
+    return f"{action.name}{elsewhere_note} {_shortened(arguments, language)}{_occasion_line(event, language)}"
+
+
+def tool_call_text(tool_name: str, arguments: Mapping[str, Any], event: EventEnvelope, language: str) -> str:
+    """Describes a tool call with its arguments and the event behind it, shortened to fit into a message."""
+    return f"{tool_name} {_shortened(dumps(arguments), language)}{_occasion_line(event, language)}"
+
+
+def _shortened(arguments: str, language: str) -> str:
     omitted_characters = len(arguments) - MAX_ARGUMENT_CHARACTERS
     truncation = text("approval.cut", language, beyond=omitted_characters) if omitted_characters > 0 else ""
-    elsewhere_note = text("approval.elsewhere", language) if action.elsewhere else ""
-    shown_arguments = f"{arguments[:MAX_ARGUMENT_CHARACTERS]}{truncation}"
-    return f"{action.name}{elsewhere_note} {shown_arguments}{_occasion_line(event, language)}"
+    return f"{arguments[:MAX_ARGUMENT_CHARACTERS]}{truncation}"
 
 
 def _occasion_line(event: EventEnvelope, language: str) -> str:
@@ -87,7 +95,7 @@ def _one_line(text: str) -> str:
 
 
 def prompt_text(approval: Approval, now: int, language: str) -> str:
-    """Returns the text of the prompt."""
+    """Returns the question to the people who may decide, in the given language."""
     time = _duration_text(approval.expires_at - now, language)
     return text("approval.question", language, what=approval.words, keyword=approval.keyword, time=time)
 

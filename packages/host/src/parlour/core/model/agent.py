@@ -40,6 +40,8 @@ class Agent:
     state_policy: StatePolicy = StatePolicy()
     delivery_policy: dict[str, Any] = field(default_factory=dict)
     approval_policy: dict[str, Any] = field(default_factory=dict)
+    tool_policy: tuple[dict[str, Any], ...] = ()
+    """Entries `{tools: [patterns], decide, who?, seconds?}`; the first one that matches a tool decides."""
     restart_policy: RestartPolicy = "auto"
     timeout_seconds: float = 300
     """Seconds that a run may take; 0 means no limit."""
@@ -63,9 +65,10 @@ class Agent:
     def decode(cls, text: str) -> "Agent":
         fields = loads(text)
         policy, resources = fields.pop("state_policy"), fields.pop("resource_policy")
-        delivery = fields.pop("delivery_policy", {})
+        delivery, tool_policy = fields.pop("delivery_policy", {}), fields.pop("tool_policy", ())
         return cls(
             **{**fields, "event_types": tuple(fields["event_types"])},
+            tool_policy=tuple(tool_policy),
             delivery_policy=with_min_message_size(delivery),
             resource_policy=ResourcePolicy.decode(resources),
             state_policy=StatePolicy(policy["enabled"], tuple(policy["scopes"])),

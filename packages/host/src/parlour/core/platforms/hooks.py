@@ -2,23 +2,36 @@
 
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import field
-from typing import Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
+from parlour.core.encoding import dumps
 from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class HookCall:
-    """An HTTP call of a platform. Header names are in lower case."""
+    """An HTTP call of a platform: an event, or with the method GET the question whether the address is right."""
 
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers, with names in lower case."""
+    query: Mapping[str, str] = field(default_factory=dict)
+    """Decoded fields of the query; the first value of each."""
+    method: Literal["GET", "POST"] = "POST"
 
 
 @dataclass(frozen=True, slots=True)
 class HookResponse:
+    """The response to a call. Many platforms require their own form, such as a challenge that is returned."""
+
     status: int = 200
     text: str = ""
+    content_type: str = "text/plain"
+
+    @classmethod
+    def json(cls, value: Any, status: int = 200) -> "HookResponse":
+        """Returns a response with a JSON body."""
+        return cls(status, dumps(value), "application/json")
 
 
 @runtime_checkable

@@ -1,8 +1,8 @@
-"""Endpoints to create, read, change and delete agents."""
+"""Endpoints to create, read, change, delete and test agents."""
 
 from operator import attrgetter
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.model.agent import Agent
@@ -11,14 +11,33 @@ from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
 
 from ..api_router import ApiRouter
+from ..auth import Admin
 from ..crud import ConfigResource, CrudOperations, CrudSchemas, add_crud_routes, without_wait
+from ..localization import accepted_language
 from ..principals import Principal
+from .connection_test import RunnerConnectionTest
 from .mapping import AgentMapper
-from .schemas import AgentBody, AgentChange, AgentResponse
+from .schemas import AgentBody, AgentChange, AgentResponse, AgentTestBody, AgentTestResponse
 
 
-def router(agents: AgentRepository, form: AgentMapper, cursors: Cursors, ids: Ids, clock: Clock) -> APIRouter:
+def router(
+    agents: AgentRepository,
+    form: AgentMapper,
+    connection_test: RunnerConnectionTest,
+    cursors: Cursors,
+    ids: Ids,
+    clock: Clock,
+) -> APIRouter:
     routes = ApiRouter(tags=["agents"])
+
+    @routes.post("/agents/test")
+    async def test_agent(body: AgentTestBody, principal: Admin, request: Request) -> AgentTestResponse:
+        """Lets the runner check a configuration against its service; nothing is stored."""
+        stored = agents.get(body.agent_id) if body.agent_id else None
+        before = stored if stored is not None and stored.runner_id == body.runner_id else None
+        given = AgentBody(name="test", runner_id=body.runner_id, runner_config=body.runner_config)
+        agent = form.to_agent(AgentId(ids.new()), given, before)
+        return await connection_test.run(agent, accepted_language(request.headers.raw))
 
     def build(agent_id: AgentId, body: AgentBody, before: Agent | None, principal: Principal) -> Agent:
         return form.to_agent(agent_id, body, before)

@@ -14,7 +14,16 @@ from parlour.core.secrets import SecretBox
 
 from ..crud import check_same_id
 from ..errors import Problem
-from .schemas import AgentBody, AgentChange, AgentResponse, Names, ResourceKind, ResourcePolicyResponse, ResourceRule
+from .schemas import (
+    AgentBody,
+    AgentChange,
+    AgentResponse,
+    Names,
+    ResourceKind,
+    ResourcePolicyResponse,
+    ResourceRule,
+    ToolRuleResponse,
+)
 
 
 class AgentMapper:
@@ -49,6 +58,7 @@ class AgentMapper:
                 422, "invalid_argument", f"{first_problem['field']}: {first_problem['message']}", {"fields": fields}
             )
         fields_of_body = body.model_dump(exclude={"resource_policy", "state_policy", "event_types", "runner_config"})
+        fields_of_body["tool_policy"] = tuple(fields_of_body["tool_policy"])
         fields_of_body["delivery_policy"] = body.delivery_policy.non_default_fields()
         return Agent(
             agent_id=agent_id,
@@ -73,6 +83,7 @@ class AgentMapper:
             "state_policy": {"enabled": agent.state_policy.enabled, "scopes": list(agent.state_policy.scopes)},
             "delivery_policy": agent.delivery_policy,
             "approval_policy": agent.approval_policy,
+            "tool_policy": [cast("ToolRuleResponse", entry) for entry in agent.tool_policy],
             "restart_policy": agent.restart_policy,
             "timeout_seconds": agent.timeout_seconds,
             "stale_after": agent.stale_after,

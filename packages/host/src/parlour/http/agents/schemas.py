@@ -123,13 +123,28 @@ class ApprovalRuleBody(BaseModel):
     show_in: TargetBody | None = None
 
 
+TOOL = register_pattern(r"^[A-Za-z0-9_.*?/:-]{1,200}$", "write a tool as box.exec, or several as box.* or *")
+ToolPattern = Annotated[str, Field(pattern=TOOL)]
+
+
+class ToolRuleBody(BaseModel):
+    """Decides about the calls of some tools. The first entry that matches applies; without one a tool is allowed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tools: list[ToolPattern] = Field(min_length=1, max_length=100)
+    decide: Literal["allow", "ask", "deny"]
+    who: DecidersBody = DecidersBody()
+    seconds: float = Field(default=1800, ge=10, le=86_400)
+
+
 def _rule_variant(rule: Any) -> str:
     """Selects the variant of the union: any object is validated as a rule, so that errors name the field inside it."""
     return "object" if isinstance(rule, dict | ApprovalRuleBody) else "word"
 
 
-Word = Annotated[Literal["allow", "ask", "deny"], Tag("word")]
-Rule = Annotated[Word | Annotated[ApprovalRuleBody, Tag("object")], Discriminator(_rule_variant)]
+Decision = Annotated[Literal["allow", "ask", "deny"], Tag("word")]
+Rule = Annotated[Decision | Annotated[ApprovalRuleBody, Tag("object")], Discriminator(_rule_variant)]
 ACTION = register_pattern(r"^[A-Za-z0-9_.*?/-]{1,200}$", "write an action as message.send, or several as message.*")
 ActionPattern = Annotated[str, Field(pattern=ACTION)]
 EVENT_TYPE = register_pattern(r"^(\*|[A-Za-z0-9_.]+(\.\*)?)$", "write one as message.received, message.* or *")
@@ -160,6 +175,7 @@ class AgentBody(BaseModel):
     state_policy: StatePolicyBody = StatePolicyBody()
     delivery_policy: DeliveryPolicyBody = DeliveryPolicyBody()
     approval_policy: dict[ActionPattern, Rule] = Field(default={}, max_length=100)
+    tool_policy: list[ToolRuleBody] = Field(default=[], max_length=100)
     restart_policy: Literal["auto", "never", "always"] = "auto"
     timeout_seconds: float = Field(default=300, ge=0, le=86_400)
     stale_after: float = Field(default=600, ge=0, le=MAX_DURATION_SECONDS)
@@ -173,6 +189,25 @@ class AgentChange(AgentBody):
     """What was read may be sent back with its changes."""
 
     agent_id: AgentId | None = Field(default=None, exclude=True, description="If it is given, that of the address")
+
+
+class AgentTestBody(BaseModel):
+    """The configuration of an agent that need not be stored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    runner_id: RunnerId = Field(min_length=1, max_length=500)
+    runner_config: dict[str, Any] = {}
+    agent_id: AgentId | None = Field(default=None, description="Its stored secrets stand for masked ones")
+
+
+class AgentTestResponse(TypedDict):
+    ok: bool
+    code: str
+    """Empty if the configuration works; otherwise the code that a run would fail with."""
+    message: str
+    """What answered, or exactly what is wrong."""
+    milliseconds: int
 
 
 class SenderResponse(TypedDict):
@@ -210,6 +245,19 @@ class StatePolicyResponse(TypedDict):
     scopes: list[str]
 
 
+class DecidersResponse(TypedDict):
+    users: list[str]
+    roles: list[str]
+    requester: bool
+
+
+class ToolRuleResponse(TypedDict):
+    tools: list[str]
+    decide: Literal["allow", "ask", "deny"]
+    who: DecidersResponse
+    seconds: float
+
+
 class AgentResponse(TypedDict):
     agent_id: Id
     name: str
@@ -223,6 +271,8 @@ class AgentResponse(TypedDict):
     delivery_policy: dict[str, Any]
     """What differs from the defaults."""
     approval_policy: dict[str, Any]
+    tool_policy: list[ToolRuleResponse]
+    """The first entry that matches a tool decides about its calls; without one they are allowed."""
     restart_policy: Literal["auto", "never", "always"]
     timeout_seconds: float
     """0: none."""

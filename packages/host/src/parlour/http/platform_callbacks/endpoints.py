@@ -4,8 +4,7 @@ requests."""
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request, WebSocket
-from fastapi.responses import PlainTextResponse
+from fastapi import APIRouter, Path, Request, Response, WebSocket
 
 from parlour.core.model.ids import BotId
 from parlour.core.platforms.hooks import HookCall, HookResponse, SocketReceiver
@@ -22,12 +21,12 @@ def router(hook: Hook, takes_sockets: FindAdapter) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
     @routes.post("/hooks/{bot_id}")
-    async def call_bot(bot_id: BotPath, request: Request) -> PlainTextResponse:
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        answer = await hook(bot_id, HookCall(await request.body(), headers))
+    @routes.get("/hooks/{bot_id}")
+    async def call_bot(bot_id: BotPath, request: Request) -> Response:
+        answer = await hook(bot_id, await _read_call(request))
         if answer is None:
             raise not_found("a bot that is called at this address", "it may be disabled or deleted")
-        return PlainTextResponse(answer.text, answer.status)
+        return Response(answer.text, answer.status, media_type=answer.content_type)
 
     @routes.websocket("/hooks/{bot_id}/{path:path}")
     async def connect_to_bot(socket: WebSocket, bot_id: BotPath, path: str) -> None:
@@ -39,3 +38,11 @@ def router(hook: Hook, takes_sockets: FindAdapter) -> APIRouter:
         await adapter.socket(hook_socket)
 
     return routes
+
+
+async def _read_call(request: Request) -> HookCall:
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    query: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        query.setdefault(name, value)
+    return HookCall(await request.body(), headers, query, "GET" if request.method == "GET" else "POST")

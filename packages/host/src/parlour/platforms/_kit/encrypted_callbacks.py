@@ -78,7 +78,11 @@ class CallbackCipher:
         return sorted_digest(self._token, timestamp, nonce, encrypted)
 
     def decrypt(self, query: Mapping[str, str], encrypted: str) -> bytes:
-        """Verifies and decrypts a callback. `query` has the fields of its address. Raises WebhookRejected."""
+        """Verifies and decrypts a callback, or the `echostr` of a check of the address. Raises WebhookRejected.
+
+        `query` has the fields of the address. A space in `encrypted` is a `+` that was not quoted in an address.
+        """
+        encrypted = encrypted.replace(" ", "+")
         timestamp, nonce = query.get("timestamp", ""), query.get("nonce", "")
         signature = query.get("msg_signature") or query.get("signature", "")
         verify_sorted_digest(signature, self._token, timestamp, nonce, encrypted)

@@ -40,6 +40,8 @@ MIN_STABLE_SECONDS = 30.0
 MAX_FRAME_BYTES = 64 * 1024 * 1024
 MISSED_HEARTBEAT_CODE = 4000
 """Close code for a connection without heartbeats. 1000 and 1001 would end the session on some platforms."""
+REQUESTED_RECONNECT_CODE = 4001
+"""Close code for a connection that the platform asked to replace; it keeps the session, as the one above."""
 ABNORMAL_CLOSURE_CODE = 1006
 """Code of a connection that ended without a closing handshake."""
 
@@ -86,11 +88,13 @@ class PlatformSocket:
         self._last_frame_at = asyncio.get_running_loop().time()
         self.problem = ""
         """Why this side closed the connection; empty if the platform did."""
+        self.reconnect_seconds: float | None = None
+        """Seconds until the next connection, if the platform asked for a new one."""
 
-    async def send(self, text: str) -> None:
-        """Sends a frame. Raises PlatformUncertain if the connection ends."""
+    async def send(self, frame: str | bytes) -> None:
+        """Sends a text or binary frame. Raises PlatformUncertain if the connection ends."""
         try:
-            await self.connection.send(text)
+            await self.connection.send(frame)
         except ConnectionClosed:
             raise PlatformUncertain(f"the connection to {self._service} ended") from None
 
@@ -99,7 +103,15 @@ class PlatformSocket:
         self.problem = self.problem or problem
         await self.connection.close(code)
 
-    def start_heartbeat(self, seconds: float, beat: Callable[[], str]) -> None:
+    async def reconnect(self, after_seconds: float = 0.0) -> None:
+        """Closes the connection because the platform asks for a new one, which is no problem to report.
+
+        The next connection is opened after this time. Back-off applies only to a second request in quick succession.
+        """
+        self.reconnect_seconds = after_seconds
+        await self.connection.close(REQUESTED_RECONNECT_CODE)
+
+    def start_heartbeat(self, seconds: float, beat: Callable[[], str | bytes]) -> None:
         """Sends a frame at this interval; closes the connection if one is not acknowledged before the next.
 
         The first one is sent after a random part of the interval, so that many clients don't coincide.
@@ -137,7 +149,7 @@ class PlatformSocket:
     def close_code(self) -> int:
         return self.connection.close_code or ABNORMAL_CLOSURE_CODE
 
-    async def _beat(self, seconds: float, beat: Callable[[], str]) -> None:
+    async def _beat(self, seconds: float, beat: Callable[[], str | bytes]) -> None:
         await asyncio.sleep(seconds * random.random())
         while self._acknowledged:
             self._acknowledged = False
@@ -156,6 +168,15 @@ class PlatformSocket:
                 break
             await asyncio.sleep(remaining)
         await self.close(MISSED_HEARTBEAT_CODE, f"{self._service} sent nothing for {seconds:g} s")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionEnd:
+    """The reason why a connection ended; empty if the platform asked for a new one."""
+
+    problem: str
+    delay: float = 0.0
+    """Smallest number of seconds until the next attempt."""
 
 
 class PlatformWebSocketClient:
@@ -188,17 +209,26 @@ class PlatformWebSocketClient:
         """
         async with self._turn:
             self._link.report_status("connecting")
+            was_requested = False
             while True:
                 started_at = asyncio.get_running_loop().time()
-                problem, delay = await self._attempt()
-                if asyncio.get_running_loop().time() - started_at > MIN_STABLE_SECONDS:
+                end = await self._attempt()
+                is_stable = asyncio.get_running_loop().time() - started_at > MIN_STABLE_SECONDS
+                if is_stable:
                     self._backoff.reset()
-                seconds = max(self._backoff.next_delay(), delay)
+                is_request, is_repeated = not end.problem, was_requested and not is_stable
+                was_requested = is_request
+                if is_request and not is_repeated:
+                    self._link.report_status("connecting")
+                    await asyncio.sleep(end.delay)
+                    continue
+                seconds = max(self._backoff.next_delay(), end.delay)
+                problem = end.problem or f"{self._service} asked for a new connection"
                 self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
                 await asyncio.sleep(seconds)
 
-    async def _attempt(self) -> tuple[str, float]:
-        """Serves one connection until it ends. Returns the reason and the delay that the platform asks for."""
+    async def _attempt(self) -> ConnectionEnd:
+        """Serves one connection until it ends."""
         proxy: Proxy | None = None
         try:
             address = await self._session.address()
@@ -217,15 +247,15 @@ class PlatformWebSocketClient:
                 return await self._serve_connection(PlatformSocket(connection, self._service))
         except (PlatformRefused, PlatformUncertain) as error:
             delay = error.retry_after if isinstance(error, PlatformRefused) else None
-            return str(error), delay or 0.0
+            return ConnectionEnd(str(error), delay or 0.0)
         except InvalidProxySetting as error:
-            return str(error), 0.0
+            return ConnectionEnd(str(error))
         except InvalidStatus as error:
-            return self._policy.describe_status(self._service, error.response.status_code), 0.0
+            return ConnectionEnd(self._policy.describe_status(self._service, error.response.status_code))
         except (OSError, TimeoutError, InvalidURI, InvalidHandshake, ConnectionClosed, InvalidProxy) as error:
-            return f"{self._service} can't be reached: {describe_connect_error(error, proxy)}", 0.0
+            return ConnectionEnd(f"{self._service} can't be reached: {describe_connect_error(error, proxy)}")
 
-    async def _serve_connection(self, socket: PlatformSocket) -> tuple[str, float]:
+    async def _serve_connection(self, socket: PlatformSocket) -> ConnectionEnd:
         async def handle(frame: str | bytes) -> None:
             try:
                 await self._session.received(socket, frame)
@@ -239,12 +269,14 @@ class PlatformWebSocketClient:
             await socket.read(handle)
         finally:
             await socket.end()
+        if socket.reconnect_seconds is not None and not socket.problem:
+            return ConnectionEnd("", socket.reconnect_seconds)
         code = socket.close_code
         if not socket.problem and code in self._policy.stop:
             raise AdapterStopped(self._policy.stop[code])
         if not socket.problem and self._policy.ends_session(code):
             self._session.forget()
-        return socket.problem or self._policy.describe(self._service, code), self._policy.delay(code)
+        return ConnectionEnd(socket.problem or self._policy.describe(self._service, code), self._policy.delay(code))
 
     async def _greet(self, socket: PlatformSocket) -> None:
         try:

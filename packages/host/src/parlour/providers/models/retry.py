@@ -119,11 +119,15 @@ class RetryingClient:
 
 
 async def _first_block(exchange: HttpExchange) -> bytes:
-    """Reads the first block. A response that breaks off before it can be repeated."""
+    """Reads the first block. A response that breaks off before it can be repeated; one that is too long can't.
+
+    The first block may be all that the service has sent so far, so it can exceed the limit of the whole response.
+    """
     try:
         block = await exchange.read_block()
     except ModelCallFailure as failure:
-        raise ModelCallFailure(failure.code, failure.sentence, retryable=True) from failure
+        repeatable = failure.code != "answer_too_large"
+        raise ModelCallFailure(failure.code, failure.sentence, retryable=repeatable) from failure
     if not block:
         raise ModelCallFailure("answer_malformed", "gave an empty answer", retryable=True)
     return block
