@@ -7,6 +7,7 @@ A test compares the lists with the objects of a real Host, so a new container ha
 PER_PART = {
     "core.actions.call_cache.CallCache._lineages": "earlier runs of the event of an active run",
     "core.approvals.service.ApprovalService._locks": "serializes decisions about one approval",
+    "core.approvals.tool_calls.ApprovedToolCalls._waiting": "tool calls that wait for a decision",
     "core.approvals.tracker.PendingApprovals._by_keyword": "pending approvals of a conversation, by keyword",
     "core.approvals.tracker.PendingApprovals._expired": "approvals whose time is over and that wait for their unit",
     "core.approvals.tracker.PendingApprovals._timers": "expiry of pending approvals",
