@@ -35,7 +35,7 @@ class RetrievalBody(BaseModel):
         return RetrievalSettings(**{**self.model_dump(), "rerank_model": ModelId(self.rerank_model)})
 
 
-class SettingsBody(BaseModel):
+class BaseSettingsBody(BaseModel):
     """How files are cut, and how the base is searched."""
 
     model_config = ConfigDict(extra="forbid")
@@ -62,7 +62,7 @@ class KnowledgeBaseBody(BaseModel):
     name: Name
     description: str = Field(default="", max_length=2000)
     emoji: str = Field(default="", max_length=16)
-    settings: SettingsBody = SettingsBody()
+    settings: BaseSettingsBody = BaseSettingsBody()
     embedding: EmbeddingBody | None = None
 
     def to_base(self, kb_id: KnowledgeBaseId, before: KnowledgeBase | None) -> KnowledgeBase:
