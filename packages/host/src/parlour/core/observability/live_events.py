@@ -24,6 +24,7 @@ from parlour.core.store.tables import (
     RUNS,
     SCHEDULES,
     WEBHOOKS,
+    WORD_LISTS,
 )
 
 LiveEventKind = Literal["event", "run", "delivery", "approval", "job", "denial", "configuration"]
@@ -173,4 +174,5 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     WEBHOOKS: _configuration_reader("webhook_id"),
     KNOWLEDGE_BASES: _configuration_reader("kb_id"),
     KNOWLEDGE_FILES: _configuration_reader("file_id"),
+    WORD_LISTS: _configuration_reader("list_id"),
 }

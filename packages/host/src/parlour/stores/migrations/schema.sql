@@ -837,6 +837,17 @@ CREATE TABLE webhooks (
 
 ;
 
+CREATE TABLE word_lists (
+	list_id TEXT NOT NULL, 
+	definition TEXT NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (list_id)
+)
+ STRICT
+
+;
+
 CREATE INDEX approvals_by_conversation_id ON approvals (conversation_id);
 
 CREATE INDEX approvals_by_created_at ON approvals (created_at);
