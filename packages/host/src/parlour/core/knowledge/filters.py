@@ -1,4 +1,4 @@
-"""SearchFilters of a search: conditions on a file's fields and metadata, and on the page of a passage.
+"""RetrievalFilters of a search: conditions on a file's fields and metadata, and on the page of a passage.
 
 `{"field": value}` or `{"field": {"$gte": value}}`; all conditions must hold. The Host applies them to its own rows, so
 they mean the same with every store of vectors.
@@ -28,7 +28,7 @@ Test = tuple[str, str, Any]
 """Field, operator and value."""
 
 
-class SearchFilters:
+class RetrievalFilters:
     """Checked conditions."""
 
     def __init__(self, tests: list[Test]) -> None:
@@ -36,7 +36,7 @@ class SearchFilters:
         self._page_tests = [test for test in tests if test[0] == PAGE]
 
     @classmethod
-    def parse(cls, filters: Mapping[str, Any] | None) -> "SearchFilters":
+    def parse(cls, filters: Mapping[str, Any] | None) -> "RetrievalFilters":
         """Reads filters. Raises KnowledgeFailed that names what is wrong."""
         tests: list[Test] = []
         for name, wanted in (filters or {}).items():

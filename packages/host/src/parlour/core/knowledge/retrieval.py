@@ -15,7 +15,7 @@ from parlour.core.model.providers import CallContext
 from parlour_sdk.values import dataclass
 
 from . import fusion
-from .filters import SearchFilters
+from .filters import RetrievalFilters
 from .ports import Embeddings, KnowledgeFailed, VectorHits, VectorStore
 from .records import KnowledgeRecords, split_words
 from .word_search import WordMatches, WordSearch
@@ -83,7 +83,7 @@ class Retrieval:
         if not query:
             raise KnowledgeFailed("invalid_argument", "query: it must hold a word")
         wanted, report = settings or base.retrieval, SearchReport()
-        conditions = SearchFilters.parse(filters)
+        conditions = RetrievalFilters.parse(filters)
         with _timed(report, "filter"):
             allowed = await self._allowed_files(base, conditions)
         if allowed is not None and not allowed:
@@ -107,7 +107,7 @@ class Retrieval:
             report.passages = [await self._with_neighbours(wanted, each) for each in chosen]
         return report
 
-    async def _allowed_files(self, base: KnowledgeBase, filters: SearchFilters) -> dict[str, BaseFile] | None:
+    async def _allowed_files(self, base: KnowledgeBase, filters: RetrievalFilters) -> dict[str, BaseFile] | None:
         """Returns the files that pass the filters; None if all do."""
         if not filters.on_files:
             return None
@@ -146,7 +146,7 @@ class Retrieval:
         self,
         base: KnowledgeBase,
         ids: Sequence[str],
-        filters: SearchFilters,
+        filters: RetrievalFilters,
         allowed: dict[str, BaseFile] | None,
     ) -> dict[str, tuple[Row, BaseFile]]:
         """Returns those passages that can be found, with their files."""
