@@ -85,6 +85,9 @@ class HttpAgentRunner(AgentRunner, Generic[ConfigT]):
         detail = error_text(body)
         raise ServiceFailure("upstream" if detail else "protocol", detail or "the answer is no stream")
 
+    async def after_open(self, turn: ServiceTurn[ConfigT]) -> None:
+        """Makes the call that starts the answer, for a service whose stream has to be open before."""
+
     async def after_answer(self, turn: ServiceTurn[ConfigT]) -> Iterable[Update]:
         """Returns updates that need another call, such as suggested questions. A failure of it costs no answer."""
         return ()
