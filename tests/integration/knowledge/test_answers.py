@@ -10,9 +10,13 @@ from tests.support.scripted_models import LOCAL_PLUGIN, ScriptedModelsHost
 from .test_bases import HANDBOOK, finished, new_base, upload
 
 
+class KnowledgeHost(ScriptedModelsHost):
+    knowledge = "own-knowledge"
+
+
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedModelsHost]:
-    host = ScriptedModelsHost(tmp_path_factory.mktemp("knowledge host"))
+    host = KnowledgeHost(tmp_path_factory.mktemp("knowledge host"))
     host.install(LOCAL_PLUGIN)
     host.start()
     yield host
