@@ -18,6 +18,8 @@ const TABLES: Record<string, Key[]> = {
   budgets: [["budgets"]],
   knowledge_bases: [["knowledge"]],
   knowledge_files: [["knowledge"]],
+  pipelines: [["pipelines"]],
+  word_lists: [["word-lists"], ["message-policies"]],
   settings: [["settings"]],
 };
 const GATHER = 400;

@@ -20,6 +20,7 @@ from parlour.core.store.tables import (
     MODEL_PROVIDERS,
     MODELS,
     OUTBOX,
+    PIPELINES,
     ROUTES,
     RUNS,
     SCHEDULES,
@@ -175,4 +176,5 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     KNOWLEDGE_BASES: _configuration_reader("kb_id"),
     KNOWLEDGE_FILES: _configuration_reader("file_id"),
     WORD_LISTS: _configuration_reader("list_id"),
+    PIPELINES: _configuration_reader("pipeline_id"),
 }

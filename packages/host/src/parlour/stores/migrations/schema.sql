@@ -588,6 +588,17 @@ CREATE TABLE owners (
 
 ;
 
+CREATE TABLE pipelines (
+	pipeline_id TEXT NOT NULL, 
+	definition TEXT NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (pipeline_id)
+)
+ STRICT
+
+;
+
 CREATE TABLE queue (
 	run_id TEXT NOT NULL, 
 	runner_id TEXT NOT NULL, 
