@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Literal, get_args
 
 from parlour.core.journal import ANY, Condition, Delete, Journal, Row, Select, Statement, Table, Update, one_of, where
+from parlour_sdk.protocol.history import HEARD
 from parlour_sdk.values import dataclass
 
 from .ledger import ACTIVE_STATUSES, RunStatus
@@ -26,7 +27,7 @@ from .tables import (
 
 KNOWLEDGE_SOURCE = "knowledge"
 """Source of artifacts that are files of knowledge bases, which stay as long as the file does."""
-PeriodName = Literal["events", "artifacts", "audit", "model_calls"]
+PeriodName = Literal["events", "artifacts", "audit", "model_calls", "heard"]
 FINAL_STATUSES = tuple(status for status in get_args(RunStatus) if status not in ACTIVE_STATUSES)
 
 
@@ -94,6 +95,7 @@ def _in_inbox(column: str, own_column: str, rows: Iterable[Row]) -> tuple[Condit
 
 SWEEPS: tuple[Sweep, ...] = (
     Sweep(TRANSCRIPT, "transcript_id", "events", inbox_reference=("lane", "conversation_id")),
+    Sweep(TRANSCRIPT, "transcript_id", "heard", final_values=("item_type", (HEARD,))),
     Sweep(OUTBOX, "seq", "events", final_values=("state", ("sent", "failed", "expired")), keep_newest=True),
     Sweep(
         RUNS,
