@@ -5,8 +5,8 @@ from alembic import op
 
 from parlour.stores.columns import integer, on_postgres, text
 
-revision = "0019"
-down_revision = "0018"
+revision = "0020"
+down_revision = "0019"
 branch_labels = None
 depends_on = None
 phase = "expand"
