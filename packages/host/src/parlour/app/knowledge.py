@@ -75,7 +75,7 @@ class KnowledgeSubsystem:
             await self._used_parts().service.load()
 
     async def recover(self) -> None:
-        """Starts to make vectors anew that are missing, such as those of a restored backup."""
+        """Starts to make vectors again that are missing, such as those of a restored backup."""
         if self._parts is not None:
             await self._parts.jobs.rebuild_missing_vectors()
 

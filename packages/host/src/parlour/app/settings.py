@@ -302,20 +302,14 @@ class ModelCallSettings(ConfigSection):
 
 
 class KnowledgeSettings(ConfigSection):
-    """Limits of knowledge bases."""
-
     file_bytes: int = Field(default=50 * 1024 * 1024, ge=1024)
-    """Maximum size in bytes of a file of a knowledge base."""
     files: int = Field(default=10_000, ge=1)
     """Maximum number of files of a knowledge base."""
     chunks: int = Field(default=200_000, ge=1)
     """Maximum number of passages of a knowledge base."""
     total_bytes: int = Field(default=5 * 1024 * 1024 * 1024, ge=1024)
-    """Maximum size in bytes of the files of all knowledge bases."""
     parse_seconds: float = Field(default=120, gt=0, le=3600)
-    """Seconds that reading one file may take."""
     parse_memory_mb: int = Field(default=1024, ge=256)
-    """Memory that reading one file may take."""
 
 
 class LogSettings(ConfigSection):

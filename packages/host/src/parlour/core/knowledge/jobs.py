@@ -66,24 +66,24 @@ class KnowledgeJobs:
         return self._jobs.enqueue(KIND, base.kb_id, {"task": "clean_base", "collections": names})
 
     def reembed(self, base: KnowledgeBase) -> Insert:
-        """Makes all vectors of a base anew, beside those that are searched meanwhile."""
+        """Makes all vectors of a base again, beside those that are searched."""
         return self._jobs.enqueue(KIND, base.kb_id, {"task": "reembed"}, max_attempts=MAX_ATTEMPTS)
 
     def embed_chunk(self, kb_id: KnowledgeBaseId, chunk_id: str) -> Insert:
-        """Makes the vector of a passage anew after it was changed, switched on or off."""
+        """Makes the vector of a passage again after it was changed, switched on or off."""
         return self._jobs.enqueue(KIND, kb_id, {"task": "chunk", "chunk_id": chunk_id}, max_attempts=MAX_ATTEMPTS)
 
     async def start_reembedding(
         self, base: KnowledgeBase, state: str = "reembedding", *extra_statements: Statement
     ) -> None:
-        """Starts to make all vectors of a base anew; `state` says why."""
+        """Starts to make all vectors of a base again; `state` says why."""
         mark = Update(KNOWLEDGE_BASES, {"state": state}, where(kb_id=base.kb_id))
         statements = (mark, self.reembed(base), *extra_statements)
         await self._journal.commit(Unit("knowledge_base.reembed", statements))
         self.wake(base.kb_id)
 
     async def rebuild_missing_vectors(self) -> list[KnowledgeBase]:
-        """Starts to make the vectors of bases anew that have lost them, and returns these bases."""
+        """Starts to make the vectors of bases again that have lost them, and returns these bases."""
         rebuilt = []
         for row in await self._records.base_rows():
             base = self._bases.get(row["kb_id"])

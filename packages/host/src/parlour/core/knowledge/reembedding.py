@@ -1,4 +1,4 @@
-"""Makes vectors anew: all of a base beside those that are searched, or that of one changed passage."""
+"""Makes vectors again: all of a base beside those that are searched, or that of one changed passage."""
 
 from dataclasses import replace
 from typing import Any
@@ -53,7 +53,7 @@ class Reembedding:
         return JobDone(commit=lambda unit: self._switch(unit, base, after))
 
     async def embed_chunk(self, base: KnowledgeBase, chunk_id: str) -> None:
-        """Makes the vector of one passage anew, or deletes it if the passage is switched off or gone."""
+        """Makes the vector of one passage again, or deletes it if the passage is switched off or gone."""
         row = await self._records.chunk(ChunkId(chunk_id))
         await self._store.delete_ids(base.collection, [chunk_id])
         if row is not None and row["enabled"]:

@@ -102,7 +102,7 @@ def router(
 
     @routes.post("/knowledge-bases/{kb_id}/reembed", status_code=202)
     async def reembed_knowledge_base(kb_id: KbPath, principal: Operator) -> KnowledgeBaseResponse:
-        """All vectors are made anew in the background; those there are stay in use until then."""
+        """All vectors are made again in the background; those there are stay in use until then."""
         base = access.base(kb_id)
         entry = audit.change_entry(principal.owner, "knowledge_base.reembed", kb_id, None, None, clock.now())
         await access.service.jobs.start_reembedding(base, "reembedding", entry)

@@ -88,7 +88,9 @@ class FileUploads:
         except KnowledgeFailed as failure:
             raise to_problem(failure) from failure
         except FileExists as exists:
-            message = f"the base has this file already as '{exists.file.file_id}'; add ?replace=true to take it up anew"
+            message = (
+                f"the base has this file already as '{exists.file.file_id}'; add ?replace=true to take it up again"
+            )
             raise Problem(409, "exists", message, {"file_id": exists.file.file_id}) from exists
 
     async def _add_form(

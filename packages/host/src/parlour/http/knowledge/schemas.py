@@ -66,7 +66,7 @@ class KnowledgeBaseBody(BaseModel):
     embedding: EmbeddingBody | None = None
 
     def to_base(self, kb_id: KnowledgeBaseId, before: KnowledgeBase | None) -> KnowledgeBase:
-        """Returns the base. A changed embedding is used when all vectors were made anew."""
+        """Returns the base. A changed embedding is used when all vectors were made again."""
         wanted = ModelId(self.embedding.model_id if self.embedding is not None else "")
         chunks = ChunkSettings(self.settings.chunker, self.settings.chunk_size, self.settings.overlap)
         embedded = before.embedding_model if before is not None else wanted

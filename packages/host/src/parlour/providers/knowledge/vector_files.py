@@ -1,7 +1,7 @@
 """Stores vectors in one file per collection and searches all of them exactly.
 
 A file has a header and equal records of vector, id and document, so that one rename replaces it. It is mapped on first
-use; the memory is the page cache. A deleted record has no id; when a fifth is deleted, the file is written anew.
+use; the memory is the page cache. A deleted record has no id; when a fifth is deleted, the file is written again.
 
 Similarities are measured from the mean of all vectors of a collection: the vectors of texts in one language all point
 in a similar direction, which says nothing about their content.
@@ -27,15 +27,15 @@ HEADER_BYTES = 64
 ID_BYTES = 48
 DOCUMENT_BYTES = 64
 HOLES = 0.2
-"""Part of deleted records after which a file is written anew."""
+"""Part of deleted records after which a file is written again."""
 MIN_HOLES = 256
 """Deleted records that are never worth it."""
 IDLE_SECONDS = 600.0
 """Seconds after which a file that is not used is unmapped."""
 RECENTRE_GROWTH = 1.1
-"""Growth after which the mean is computed anew."""
+"""Growth after which the mean is computed again."""
 ALWAYS_RECENTRED = 5000
-"""Vectors up to which it is computed anew after every change."""
+"""Vectors up to which it is computed again after every change."""
 
 Result = TypeVar("Result")
 
