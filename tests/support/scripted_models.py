@@ -22,12 +22,8 @@ class ScriptedModelsHost(Host):
         self._number = 0
         self.write()
 
-    knowledge = ""
-    """`own-knowledge` for a Host with real knowledge bases."""
-
     def _command(self) -> list[str]:
-        program = [sys.executable, "-m", "parlour.testing.written_host", str(self.data), str(self._folder)]
-        return [*program, self.knowledge] if self.knowledge else program
+        return [sys.executable, "-m", "parlour.testing.written_host", str(self.data), str(self._folder)]
 
     def write(self, *main: Json | str, second: tuple[Json | str, ...] = ()) -> None:
         """Sets the replies of the models from now on and clears the recorded requests."""

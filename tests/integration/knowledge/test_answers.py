@@ -1,5 +1,6 @@
 """Tests that the local agent answers from a knowledge base, cites it, and that the ledger says what it found."""
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +12,10 @@ from .test_bases import HANDBOOK, finished, new_base, upload
 
 
 class KnowledgeHost(ScriptedModelsHost):
-    knowledge = "own-knowledge"
+    """A Host whose knowledge bases are real."""
+
+    def _command(self) -> list[str]:
+        return [sys.executable, "-m", "parlour.testing.knowledge_host", *super()._command()[3:]]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parlour.app.core_ports import CorePorts
 from parlour.app.host import HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve
@@ -176,19 +175,9 @@ def providers(folder: Folder) -> Providers:
     )
 
 
-OWN_KNOWLEDGE = "own-knowledge"
-"""Third argument of a Host whose knowledge bases are real ones instead of scripted ones."""
-
-
-def main(data: str, folder: str, knowledge: str = "") -> None:
+def main(data: str, folder: str) -> None:
     scripted = providers(Folder(Path(folder)))
-
-    def wrap_ports(ports: CorePorts) -> CorePorts:
-        own = knowledge == OWN_KNOWLEDGE
-        chosen = replace(scripted, knowledge=ports.providers.knowledge) if own else scripted
-        return replace(ports, providers=chosen)
-
-    additions = HostExtensions(wrap_ports)
+    additions = HostExtensions(lambda ports: replace(ports, providers=scripted))
     serve.run(load(None, {"data": Path(data), "http.port": 0}), additions)
 
 
