@@ -1021,7 +1021,7 @@ export interface paths {
         put?: never;
         /**
          * Reembed Knowledge Base
-         * @description All vectors are made anew in the background; those there are stay in use until then.
+         * @description All vectors are made again in the background; those there are stay in use until then.
          */
         post: operations["reembed_knowledge_base"];
         delete?: never;
