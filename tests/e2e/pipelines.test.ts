@@ -23,13 +23,17 @@ async function makePipeline(page: Page): Promise<void> {
 async function tryMessages(page: Page): Promise<void> {
   await page.getByRole("combobox", { name: word("pipelines.sampleChat") }).selectOption("private");
   await page.getByLabel(word("pipelines.sampleText"), { exact: true }).fill("# a note");
-  await dryRun(page).getByText(word("pipelines.answers", { name: "Concierge" })).waitFor();
+  await dryRun(page)
+    .getByText(word("pipelines.answers", { name: "Concierge" }))
+    .waitFor();
   await section(page, "wake").click();
   await page.getByLabel(word("policyField.wake_ignore_prefixes"), { exact: true }).fill("#");
   await dryRun(page).getByText(word("pipelines.unanswered")).waitFor();
   expect(await dryRun(page).innerText()).toContain("ignored");
   await page.getByLabel(word("pipelines.sampleText"), { exact: true }).fill("hello");
-  await dryRun(page).getByText(word("pipelines.answers", { name: "Concierge" })).waitFor();
+  await dryRun(page)
+    .getByText(word("pipelines.answers", { name: "Concierge" }))
+    .waitFor();
 }
 
 async function addLimit(page: Page): Promise<void> {
