@@ -42,7 +42,7 @@ class PromptHooks(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class HostFacts:
+class ContextFacts:
     """The facts of the Host that a context names: its version, time zone and languages."""
 
     version: str
@@ -60,7 +60,7 @@ class RunContextBuilder:
         history: HistoryReader,
         composer: MessageComposer,
         prompt_hooks: PromptHooks,
-        host: HostFacts,
+        host: ContextFacts,
     ) -> None:
         self._journal = journal
         self._state = StateStore(journal)
