@@ -1,15 +1,21 @@
 """Evaluates the local agent: what its model gets and what people see, in recorded conversations.
 
-The model is scripted, so that the figures are the same on every machine; `--model` of `python -m bench agent` asks a
-real one in the same conversations, with the key in the variable `BENCH_MODEL_KEY`.
+The model is scripted, so that the figures are the same on every machine. With the variables BENCH_MODEL_URL,
+BENCH_MODEL and BENCH_MODEL_KEY a real one, with OpenAI's format, is asked in a group talk too.
 """
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from parlour.core.model.ids import ModelId, ProviderId
+from parlour.core.model.model_config import Model, Provider
+from parlour.core.models.catalogue import ModelServiceKind
+from parlour.providers.models.provider_client import ProviderClient
+from parlour.providers.models.timeouts import ModelTimeouts
 from parlour_sdk.agents import token_estimates
 from parlour_sdk.protocol.events import Actor, AgentEvent
 from parlour_sdk.protocol.messages import Message
@@ -23,18 +29,19 @@ PLUGIN = Path(__file__).parents[1] / "plugins" / "local-agent"
 NAMES = ("Ann", "Bob", "Cy", "Dee", "Eve")
 ROLES = ("owner", "admin", "member", "member", "member")
 TURNS = 200
+QUICK_TURNS = 30
 BUDGET_TOKENS = 16_000
 MARGIN_TOKENS = 1500
 """Tokens of the instructions, the tools and the question, beside the history."""
 MIN_REUSE_PERCENT = 85
-Model = Callable[[InvokeModel], Any]
+Answers = Callable[[InvokeModel], Any]
 
 
 @dataclass(slots=True)
 class Conversation:
     """One conversation of the evaluation, with every request that the model got."""
 
-    model: Model
+    model: Answers
     abilities: tuple[str, ...] = ("tools",)
     requests: list[InvokeModel] = field(default_factory=list)
     runs: list[FakeRun] = field(default_factory=list)
@@ -57,44 +64,47 @@ class Conversation:
     def reuse_percent(self) -> float:
         """Returns how much of each request is the beginning of the request before, in percent of all characters."""
         texts = [as_text(each) for each in self.requests]
-        shared = sum(len(os.path.commonprefix(pair)) for pair in zip(texts, texts[1:], strict=False))
+        shared = sum(_common_prefix(before, after) for before, after in pairwise(texts))
         return 100 * shared / sum(map(len, texts[1:]))
 
     def largest_tokens(self) -> int:
         return max(token_estimates.estimate_messages(each.messages) for each in self.requests)
 
 
-async def measure(model: Model | None = None) -> list[Figure]:
-    """Runs all conversations; each check counts as passed or failed."""
-    talk, answers = await group_talk()
+async def measure(turns: int = TURNS) -> list[Figure]:
+    """Runs all conversations; each check counts as passed (1) or failed (0)."""
+    talk, answers = await group_talk(turns)
     checks = {**answers, **await failures(), **await overflow()}
     figures = [
-        Figure("group talk: turns", TURNS),
+        Figure("group talk: turns", turns),
         Figure("group talk: prefix reuse", talk.reuse_percent(), "%", Target(MIN_REUSE_PERCENT, "at least")),
         Figure("group talk: largest request", talk.largest_tokens(), "tokens", Target(BUDGET_TOKENS + MARGIN_TOKENS)),
         *(Figure(name, float(passed), "", Target(1, "at least")) for name, passed in checks.items()),
     ]
-    return figures if model is None else [*figures, *await with_real_model(model)]
+    address = os.environ.get("BENCH_MODEL_URL")
+    return [*figures, *await with_real_model(address)] if address else figures
 
 
-async def group_talk() -> tuple[Conversation, dict[str, bool]]:
+async def group_talk(turns: int) -> tuple[Conversation, dict[str, bool]]:
     """Five people talk; each says a number that the bot is not asked for, and somebody asks for one of them."""
     talk = Conversation(_tool_every_fourth())
     host = talk.host(look_up=lambda item: f"{item} costs {len(item) * 7}. {'More about it. ' * 60}")
     right = 0
-    for turn in range(TURNS):
+    for turn in range(turns):
         for speaker in range(2):
             index = (turn + speaker) % len(NAMES)
             host.say("user", f"my number is {turn}-{index}", person(index), heard=True)
         asked = (turn + 1) % len(NAMES)
         before = len(talk.requests)
-        await talk.ask(host, f"what is the number of {NAMES[asked]}?", person((turn + 3) % len(NAMES)), tools=["look_up"])
+        await talk.ask(
+            host, f"what is the number of {NAMES[asked]}?", person((turn + 3) % len(NAMES)), tools=["look_up"]
+        )
         request = as_text(talk.requests[before])
         said = f" {NAMES[asked]} #{500 + asked} {ROLES[asked]}] my number is {turn}-{asked}"
         right += said in request and request.count(f"is {turn}-{asked}\n") <= 1
     silent = sum(run.status != "completed" for run in talk.runs)
     return talk, {
-        "group talk: the right person's words are in the request": right == TURNS,
+        "group talk: the right person's words are in the request": right == turns,
         "group talk: every question is answered": silent == 0,
         "group talk: nobody can speak for another": _heads_are_unforgeable(talk),
     }
@@ -105,13 +115,13 @@ async def failures() -> dict[str, bool]:
     host = FakeHost(models={"m": failure("provider_failed", "secret words"), "second": "I am here."})
     given = {"model": {"primary": "m", "fallbacks": ["second"]}}
     fallback = await host.run(PLUGIN, "hi", config=given)
-    cut = Conversation(_script(reply("One", finish_reason="length"), "two."))
+    cut = Conversation(_script(reply("One", finish_reason="length"), " two."))
     cut_run = await cut.ask(cut.host(), "tell me")
     loop = Conversation(lambda request: "done" if _has_no_choice(request) else reply(tool_calls=[tool_call("clock")]))
     loop_run = await loop.ask(loop.host(clock="noon"), "when?", tools=["clock"])
     return {
         "failures: the fallback answers": fallback.text == "I am here.",
-        "failures: a cut answer is continued": cut_run.text == "Onetwo.",
+        "failures: a cut answer is continued": cut_run.text == "One two.",
         "failures: repeated calls end": loop_run.text == "done" and len(loop_run.tool_calls) <= 5,
     }
 
@@ -137,16 +147,37 @@ async def overflow() -> dict[str, bool]:
     }
 
 
-async def with_real_model(model: Model) -> list[Figure]:
+async def with_real_model(address: str) -> list[Figure]:
     """Asks a real model in a short group talk; the figure is the share of right answers."""
-    talk, right = Conversation(model), 0
+    client, right = _client(address), 0
+    model = Model(ModelId("m"), ProviderId("bench"), os.environ.get("BENCH_MODEL", "gpt-5-mini"))
+
+    async def answer(request: InvokeModel) -> Any:
+        chunk = await client.invoke(model, request)
+        return reply(chunk.text, tool_calls=chunk.tool_calls)
+
+    talk = Conversation(answer)
     host = talk.host()
-    for turn in range(5):
-        for index in range(len(NAMES)):
-            host.say("user", f"my number is {1000 + 100 * turn + index}", person(index), heard=True)
-        run = await talk.ask(host, f"what is the latest number of {NAMES[turn]}? Only the number.", person((turn + 1) % 5))
-        right += str(1000 + 100 * turn + turn) in run.text
-    return [Figure("real model: right answers", 20.0 * right, "%")]
+    try:
+        for turn in range(len(NAMES)):
+            for index in range(len(NAMES)):
+                host.say("user", f"my number is {1000 + 100 * turn + index}", person(index), heard=True)
+            question = f"what is the latest number of {NAMES[turn]}? Only the number."
+            run = await talk.ask(host, question, person((turn + 1) % len(NAMES)))
+            right += str(1000 + 100 * turn + turn) in run.text
+    finally:
+        await client.close()
+    return [Figure("real model: right answers", 100 * right / len(NAMES), "%")]
+
+
+def _client(address: str) -> ProviderClient:
+    provider = Provider(ProviderId("bench"), "bench", "openai-compatible", address)
+    kind = ModelServiceKind("openai-compatible", "bench", "openai")
+    return ProviderClient(provider, kind, (os.environ.get("BENCH_MODEL_KEY", ""),), ModelTimeouts())
+
+
+def _common_prefix(first: str, second: str) -> int:
+    return next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), len(first))
 
 
 def person(index: int) -> Actor:
@@ -173,7 +204,7 @@ def _text(message: Message) -> str:
     return f"{message.role}: {message.content}{calls}"
 
 
-def _tool_every_fourth() -> Model:
+def _tool_every_fourth() -> Answers:
     state = {"asked": 0}
 
     def answer(request: InvokeModel) -> Any:
@@ -189,7 +220,7 @@ def _tool_every_fourth() -> Model:
     return answer
 
 
-def _script(*replies: Any) -> Model:
+def _script(*replies: Any) -> Answers:
     rest = iter(replies)
     return lambda request: next(rest)
 
@@ -200,4 +231,6 @@ def _has_no_choice(request: InvokeModel) -> bool:
 
 def _heads_are_unforgeable(talk: Conversation) -> bool:
     lines = [line for request in talk.requests[-3:] for line in as_text(request).splitlines() if line.startswith("[")]
-    return bool(lines) and all(any(f"{name} #{500 + index} " in line for index, name in enumerate(NAMES)) for line in lines)
+    return bool(lines) and all(
+        any(f"{name} #{500 + index} " in line for index, name in enumerate(NAMES)) for line in lines
+    )

@@ -1,4 +1,4 @@
-"""Tests what people see, and what the model service gets, when a model of the local agent fails, overflows or repeats."""
+"""Tests what people see, and what the model service gets, when a model of the local agent fails or repeats itself."""
 
 import base64
 import json
@@ -64,11 +64,12 @@ def _answer(peer: Peer, text: str) -> str:
 
 def test_a_prompt_that_is_too_long_is_shortened_sent_once_more_and_the_window_remembered(host: AgentHost) -> None:
     agent = host.local(host.model(context_window=None))
-    host.server.will(Say("one"), Refuse(400, TOO_LONG), Say("two"), Say("three"))
+    host.server.will(Say("one"), Refuse(400, TOO_LONG), Say("two"))
     ask(host, agent, "word " * 1200, "long")
     assert ask(host, agent, f"what now? {'word ' * 1200}", "long") == ["two"]
-    assert ask(host, agent, "and now?", "long") == ["three"]
-    first, refused, shortened, later = host.requests(4)
+    assert ask(host, agent, "and now?", "long") == ["pong"]
+    answers = [each for each in host.requests(4) if "You keep the memory" not in str(each["messages"][0])]
+    _, refused, shortened, later = answers
     assert size(shortened) < 2600 * 4 < size(refused)
     assert "what now?" in shortened["messages"][-1]["content"]
     assert size(later) < 2600 * 4
@@ -123,7 +124,7 @@ def test_an_answer_that_was_filtered_says_so(host: AgentHost, text: str, expecte
 
 
 def test_a_model_that_only_thinks_is_told_of_without_its_name(host: AgentHost) -> None:
-    host.server.will(Raw(event({"reasoning_content": "hm"}) + event({}, "length") + b"data: [DONE]\n\n"))
+    host.server.will(Say("", reasoning="hm"))
     [said] = on_qq(host, host.local(host.model()), "hi")
     assert said == "The model thought about it and gave no answer. Please ask again, or in a shorter way."
 
@@ -183,7 +184,10 @@ def test_texts_before_tool_calls_are_one_message_with_the_answer_or_hidden(host:
 
 def test_a_request_that_is_refused_for_its_picture_is_repeated_without_it_and_the_person_told(host: AgentHost) -> None:
     agent = host.local(host.model())
-    contents = [{"type": "text", "text": "what is it?"}, {"type": "image", "mime_type": "image/png", "content_base64": PNG}]
+    contents = [
+        {"type": "text", "text": "what is it?"},
+        {"type": "image", "mime_type": "image/png", "content_base64": PNG},
+    ]
     host.server.will(Refuse(400, "Failed to download image"), Say("I can't see it."))
     answer = host.http().post(
         "/events?wait=result", json={"agent_id": agent, "input": {"contents": contents}, "conversation_id": "picture"}
@@ -210,7 +214,9 @@ def test_a_small_text_file_is_part_of_the_prompt_and_a_large_one_is_read_in_piec
         return texts(host.http().post("/events?wait=result", json=body).json())
 
     send(given("notes.txt", small))
-    assert "[file: notes.txt]\nremember the milk\n[end of file: notes.txt]" in str(host.requests(1)[0]["messages"][-1]["content"])
+    assert "[file: notes.txt]\nremember the milk\n[end of file: notes.txt]" in str(
+        host.requests(1)[0]["messages"][-1]["content"]
+    )
 
     host.server.will(Say("wait"))
     send(given("long.txt", large))

@@ -36,7 +36,11 @@ def anthropic(text: str, **call: Any) -> Raw:
     return events(
         {"type": "message_start", "message": {"usage": {"input_tokens": 10, "cache_read_input_tokens": 90}}},
         {"type": "content_block_start", "index": 0, "content_block": block or {"type": "text", "text": text}},
-        {"type": "message_delta", "delta": {"stop_reason": "tool_use" if call else "end_turn"}, "usage": {"output_tokens": 3}},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "tool_use" if call else "end_turn"},
+            "usage": {"output_tokens": 3},
+        },
         {"type": "message_stop"},
     )
 
@@ -76,7 +80,11 @@ def test_anthropic_gets_marks_for_its_cache_and_cached_tokens_are_in_the_usage(h
     assert marked[-2:] == [mark, mark]
     assert json.dumps(third).count("cache_control") == 4
     assert second["messages"][0]["content"][0]["text"] == first["messages"][0]["content"][0]["text"]
-    [usage] = [each["data"]["usage"] for each in host.items(f"/runs/{result['run']['run_id']}/events") if "usage" in each["data"]][:1]
+    [usage] = [
+        each["data"]["usage"]
+        for each in host.items(f"/runs/{result['run']['run_id']}/events")
+        if "usage" in each["data"]
+    ][:1]
     assert usage.get("cached_tokens")
 
 
@@ -88,7 +96,11 @@ def test_reasoning_items_go_back_with_the_calls_that_followed_from_them(host: Ag
     host.server.will(responses(thought, call), responses(message("It is noon.")))
     assert texts(host.ask(agent, "when?", conversation_id="responses")) == ["It is noon."]
     first, second = host.requests(2)
-    assert (first["store"], first["include"], first["reasoning"]) == (False, ["reasoning.encrypted_content"], {"effort": "low"})
+    assert (first["store"], first["include"], first["reasoning"]) == (
+        False,
+        ["reasoning.encrypted_content"],
+        {"effort": "low"},
+    )
     assert first["prompt_cache_key"] == second["prompt_cache_key"]
     assert first["tools"][0]["name"] == "time_now"
     assert "You are a helpful assistant" in first["instructions"]

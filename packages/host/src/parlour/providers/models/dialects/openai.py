@@ -208,8 +208,6 @@ def _part(element: ContentElement) -> dict[str, Any]:
     if isinstance(element, MediaElement) and element.type == "audio" and element.content_base64:
         format = mime_type(element).partition("/")[2].removeprefix("x-").replace("mpeg", "mp3")
         return {"type": "input_audio", "input_audio": {"data": element.content_base64, "format": format}}
-    if isinstance(element, MediaElement) and element.type == "file" and mime_type(element) == "application/pdf":
-        if element.content_base64:
-            file = {"filename": element.name or "file.pdf", "file_data": data_address(element)}
-            return {"type": "file", "file": file}
+    if isinstance(element, MediaElement) and element.content_base64 and _is_taken(element):
+        return {"type": "file", "file": {"filename": element.name or "file.pdf", "file_data": data_address(element)}}
     return {"type": "text", "text": to_text(element)}
