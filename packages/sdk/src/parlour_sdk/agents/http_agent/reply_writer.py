@@ -31,9 +31,9 @@ class ReplyWriter:
         self._has_files = False
         self._is_message_sent = False
         self.is_shown = False
-        """Whether a fragment or message was shown."""
+        """True if a fragment or message was shown."""
         self.is_ended = False
-        """Whether the service has ended its answer."""
+        """True if the service has ended its answer."""
 
     def write(self, update: updates.Update) -> Iterator[Result]:
         match update:

@@ -39,7 +39,7 @@ class HttpAgentRunner(AgentRunner, Generic[ConfigT]):
     config_type: type[ConfigT]
     """Class of the configuration."""
     uploads_files: ClassVar[bool] = False
-    """Whether files of the user are passed to `upload_file` before the request."""
+    """True if files of the user are passed to `upload_file` before the request."""
     names_sessions: ClassVar[bool] = False
     """Whether the runner makes the ids of conversations (`turn.own_session_id`), since the service takes any."""
 

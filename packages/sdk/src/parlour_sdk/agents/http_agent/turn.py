@@ -51,5 +51,5 @@ class ServiceTurn(Generic[ConfigT]):
 
     @property
     def pending(self) -> dict[str, Any]:
-        """What a Question of the previous run stored; empty if the message answers no question."""
+        """Values that a Question of the previous run stored; empty if the message answers no question."""
         return self.session.pending
