@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import {
+  BookOpen,
   Bot,
   Boxes,
   Cpu,
@@ -38,6 +39,7 @@ const PLACES: [path: string, word: string, icon: LucideIcon][] = [
   ["/runs", "nav.runs", ListTree],
   ["/approvals", "nav.approvals", ShieldCheck],
   ["/models", "nav.models", Cpu],
+  ["/knowledge", "nav.knowledge", BookOpen],
   ["/tools", "nav.tools", Wrench],
   ["/plugins", "nav.plugins", Boxes],
   ["/settings", "nav.settings", Settings],

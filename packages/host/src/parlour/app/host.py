@@ -25,6 +25,7 @@ from parlour_sdk.values import dataclass
 
 from .core import Core
 from .core_ports import CorePorts
+from .knowledge import KnowledgeSubsystem
 from .models import ModelSubsystem
 from .plugins import PluginRuntime, RefreshablePluginManager
 from .seed import Seeder
@@ -69,6 +70,7 @@ class Host:
     bots: Bots
     tools: ToolSubsystem
     models: ModelSubsystem
+    knowledge: KnowledgeSubsystem
     secrets: SecretBox
     redactor: Redactor
     notice: str
@@ -103,6 +105,7 @@ class Host:
                 task.result()
             with self.core.registry.mark_starting(self._not_ready_plugins() if unfinished else ()):
                 await self.core.recover()
+                await self.knowledge.recover()
                 await self.bots.start()
                 await self.tools.mcp_servers.start()
                 self.waiting_for.remove("owed work")
