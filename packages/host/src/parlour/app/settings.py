@@ -23,6 +23,7 @@ from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from parlour.stores.address import ACCEPTED, is_accepted
 
 from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
+from .object_limit_settings import LimitSettings
 from .setting_values import (
     COMMA_LIST,
     CURRENCY,
@@ -365,17 +366,6 @@ class WorkspaceSettings(ConfigSection):
     ] = Field(default="", pattern=CURRENCY)
     """Currency code for costs, such as `EUR`; amounts are not converted. Empty: the currency that all priced providers
     share."""
-
-
-class LimitSettings(ConfigSection):
-    """Limits on the number of configured objects; 0 means no limit. What exists beyond a limit stays."""
-
-    agents: int = Field(default=0, ge=0, le=100_000)
-    """Agents that may exist."""
-    bots: int = Field(default=0, ge=0, le=100_000)
-    """Bots that may exist."""
-    plugins: int = Field(default=0, ge=0, le=100_000)
-    """Plugins that may be installed over HTTP or on the page; upgrades are always possible."""
 
 
 class HostSettings(ConfigSection):
