@@ -34,6 +34,8 @@ from parlour.http.bots import endpoints as bots
 from parlour.http.bots import route_endpoints as bot_routes
 from parlour.http.bots.mapping import BotMapper
 from parlour.http.bots.route_mapping import RouteMapper
+from parlour.http.box import endpoints as box
+from parlour.http.box.endpoints import BoxLimits
 from parlour.http.budgets import endpoints as budgets
 from parlour.http.chat import endpoints as chat
 from parlour.http.chat.missed_frames import MissedFrames
@@ -184,7 +186,7 @@ class RouterBuilder:
         route_mapper = RouteMapper(core.agents, host.plugins, host.secrets)
         default_mapper = DefaultAgentMapper(core.agents, core.bots, host.catalogue)
         return [
-            agents.router(core.agents, agent_mapper, host.cursors, host.ids, host.clock),
+            agents.router(core.agents, agent_mapper, host.box.prepare, host.cursors, host.ids, host.clock),
             adapters.router(host.catalogue, host.cursors),
             bots.router(core.bots, bot_mapper, host.bots, core.routes, core.agents, host.cursors, host.ids, host.clock),
             bot_routes.router(core.bots, core.routes, route_mapper, core.router, core.subscriptions, host.clock),
@@ -212,13 +214,20 @@ class RouterBuilder:
         ]
 
     def _plugins_and_tools(self) -> list[APIRouter]:
-        host, mcp = self.host, self.host.tools
+        host, mcp, limits = self.host, self.host.tools, self.settings.box
         mapper = McpServerMapper(
             mcp.mcp_repository, host.secrets, mcp.reserved_namespaces, self.settings.mcp.allow_unsandboxed
         )
         return [
             plugins.router(host.plugins, self.uploads, PluginAudit(host.core.audit_log, host.clock), host.cursors),
             tools.router(mcp.registry, host.cursors),
+            box.router(
+                host.box.service,
+                BoxLimits(limits.idle_seconds, limits.max_sessions, limits.force_template),
+                host.journal,
+                self._pages(),
+                host.clock,
+            ),
             mcp_servers.router(mcp.mcp_repository, mcp.mcp_servers, mapper, host.cursors, host.ids, host.clock),
         ]
 

@@ -1,5 +1,6 @@
 """Endpoints to create, read, change and delete agents."""
 
+from collections.abc import Awaitable, Callable
 from operator import attrgetter
 
 from fastapi import APIRouter
@@ -16,9 +17,18 @@ from ..principals import Principal
 from .mapping import AgentMapper
 from .schemas import AgentBody, AgentChange, AgentResponse
 
+Prepare = Callable[[Agent], Awaitable[None]]
+"""Prepares what a saved agent needs, such as the Box; called before the response."""
 
-def router(agents: AgentRepository, form: AgentMapper, cursors: Cursors, ids: Ids, clock: Clock) -> APIRouter:
+
+def router(
+    agents: AgentRepository, form: AgentMapper, prepare: Prepare, cursors: Cursors, ids: Ids, clock: Clock
+) -> APIRouter:
     routes = ApiRouter(tags=["agents"])
+
+    async def after_change(principal: Principal, before: Agent | None, after: Agent | None) -> None:
+        if after is not None:
+            await prepare(after)
 
     def build(agent_id: AgentId, body: AgentBody, before: Agent | None, principal: Principal) -> Agent:
         return form.to_agent(agent_id, body, before)
@@ -27,7 +37,9 @@ def router(agents: AgentRepository, form: AgentMapper, cursors: Cursors, ids: Id
         routes,
         ConfigResource("agent", "/agents", agents.get, attrgetter("agent_id"), form.to_response, cursors, clock),
         CrudSchemas("agent", "agent_id", AgentBody, AgentResponse, replace_body=AgentChange),
-        CrudOperations(agents.all, build, agents.add, agents.replace, agents.remove, without_wait(form.to_response)),
+        CrudOperations(
+            agents.all, build, agents.add, agents.replace, agents.remove, without_wait(form.to_response), after_change
+        ),
         lambda: AgentId(ids.new()),
     )
     return routes

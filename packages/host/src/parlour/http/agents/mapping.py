@@ -4,6 +4,8 @@ secrets."""
 from collections.abc import Mapping
 from typing import cast
 
+from parlour.core.box import session_template
+from parlour.core.box.policy import BoxPolicy
 from parlour.core.config import form_validation, secret_fields
 from parlour.core.model import resource_policy
 from parlour.core.model.agent import Agent, StatePolicy
@@ -18,6 +20,7 @@ from .schemas import (
     AgentBody,
     AgentChange,
     AgentResponse,
+    BoxPolicyResponse,
     Names,
     ResourceKind,
     ResourcePolicyResponse,
@@ -57,6 +60,7 @@ class AgentMapper:
             raise Problem(
                 422, "invalid_argument", f"{first_problem['field']}: {first_problem['message']}", {"fields": fields}
             )
+        _check_box_policy(BoxPolicy.decode(body.box_policy.model_dump()))
         fields_of_body = body.model_dump(exclude={"resource_policy", "state_policy", "event_types", "runner_config"})
         fields_of_body["tool_policy"] = tuple(fields_of_body["tool_policy"])
         fields_of_body["delivery_policy"] = body.delivery_policy.non_default_fields()
@@ -84,6 +88,7 @@ class AgentMapper:
             "delivery_policy": agent.delivery_policy,
             "approval_policy": agent.approval_policy,
             "tool_policy": [cast("ToolRuleResponse", entry) for entry in agent.tool_policy],
+            "box_policy": _box_policy(BoxPolicy.decode(agent.box_policy)),
             "restart_policy": agent.restart_policy,
             "timeout_seconds": agent.timeout_seconds,
             "stale_after": agent.stale_after,
@@ -92,6 +97,28 @@ class AgentMapper:
             "event_types": list(agent.event_types),
             "enabled": agent.enabled,
         }
+
+
+def _check_box_policy(policy: BoxPolicy) -> None:
+    """Raises Problem if the policy contradicts its profile, or its template can't be filled in."""
+    problems = policy.problems()
+    if template_problem := session_template.find_problem(policy.session_template):
+        problems.append(("session_template", template_problem))
+    if problems:
+        fields = [{"field": f"box_policy.{name}", "message": message} for name, message in problems]
+        first = fields[0]
+        raise Problem(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
+
+
+def _box_policy(policy: BoxPolicy) -> BoxPolicyResponse:
+    return {
+        "tools": list(policy.tools),
+        "read_only": policy.read_only,
+        "network": policy.network,
+        "profile": policy.profile,
+        "session_template": policy.session_template,
+        "ask": list(policy.ask),
+    }
 
 
 def _resource_policy(policy: ResourcePolicy) -> ResourcePolicyResponse:
