@@ -7,6 +7,7 @@ A test compares the lists with the objects of a real Host, so a new container ha
 PER_PART = {
     "core.actions.call_cache.CallCache._lineages": "earlier runs of the event of an active run",
     "core.approvals.service.ApprovalService._locks": "serializes decisions about one approval",
+    "core.approvals.tool_calls.ApprovedToolCalls._waiting": "runs that wait for the result of an approved tool call",
     "core.approvals.tracker.PendingApprovals._by_keyword": "pending approvals of a conversation, by keyword",
     "core.approvals.tracker.PendingApprovals._expired": "approvals whose time is over and that wait for their unit",
     "core.approvals.tracker.PendingApprovals._timers": "expiry of pending approvals",
@@ -59,6 +60,7 @@ PER_PART = {
 """State of conversations, bots and other keys that exactly one Host owns at a time. It is rebuilt by recovery."""
 
 PER_HOST = {
+    "providers.box.service.BoxService._errors": "the last failed calls to the Box, for operators",
     "core.jobs.jobs.Jobs._handlers": "handlers of each kind of job",
     "app.core.Core.handlers": "handlers by type, fixed",
     "app.host.Host.waiting_for": "steps of the start that are not finished",

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import (
     AfterValidator,
     BaseModel,
-    ConfigDict,
     Field,
     SecretStr,
     field_validator,
@@ -18,11 +17,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from parlour.core.box.session_template import find_problem
 from parlour.core.config.setting_declarations import RuntimeSetting
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from parlour.stores.address import ACCEPTED, is_accepted
 
+from .box_settings import BoxSettings
 from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
 from .setting_values import (
     COMMA_LIST,
@@ -47,13 +46,6 @@ class ConfigurationInvalid(Exception):
     """Raised when the configuration can't be used."""
 
     code = "configuration_invalid"
-
-
-def _check_template(template: str) -> str:
-    problem = find_problem(template) if template else ""
-    if problem:
-        raise PydanticCustomError("session_template", problem)
-    return template
 
 
 class ConfigSection(BaseModel):
@@ -274,31 +266,6 @@ class ToolSettings(ConfigSection):
                 message = "must hold host names, addresses or networks such as 10.0.0.0/8"
                 raise PydanticCustomError("addresses", message) from error
         return listed
-
-
-class BoxLocalSettings(ConfigSection):
-    """Settings of a Box beside the Host."""
-
-    host_root: Path | None = None
-    """Folder of the workspaces; by default `box/workspaces` in the data directory."""
-    workspace_quota_mb: int = Field(default=1024, ge=1)
-    """Maximum size of a workspace in MiB."""
-
-
-class BoxSettings(ConfigSection):
-    """Settings of the Box, in which agents run commands."""
-
-    enabled: bool = True
-    """False if no agent may use the Box, whatever its policy is."""
-    backend: Literal["auto", "bubblewrap"] = "auto"
-    force_template: Annotated[str, AfterValidator(_check_template)] = ""
-    """Session template for all agents, instead of their own."""
-    idle_seconds: float = Field(default=300, ge=1, le=86_400)
-    """Seconds after its last use after which a sandbox is ended; its workspace stays."""
-    max_sessions: int = Field(default=64, ge=1, le=5000)
-    workspace_days: float = Field(default=7, gt=0, le=3650)
-    """Days after its last use after which a workspace is deleted."""
-    local: BoxLocalSettings = BoxLocalSettings()
 
 
 class McpSettings(ConfigSection):

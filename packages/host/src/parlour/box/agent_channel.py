@@ -8,7 +8,7 @@ from typing import Any
 
 from parlour_sdk.wire.pipe import Pipe
 
-from .errors import BoxError
+from .errors import BoxError, SandboxGone
 
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 Fields = dict[str, Any]
@@ -40,7 +40,7 @@ class AgentChannel(asyncio.Protocol):
     async def request(self, operation: str, fields: Fields) -> Fields:
         """Sends a request and returns its answer. Raises BoxError."""
         if self._writer is None or self.closed.is_set():
-            raise BoxError("session_lost", "the sandbox has ended", retryable=True)
+            raise SandboxGone
         self._count += 1
         request_id = self._count
         future: asyncio.Future[Fields] = asyncio.get_running_loop().create_future()

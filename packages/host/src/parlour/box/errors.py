@@ -8,3 +8,10 @@ class BoxError(WireError):
 
     def __init__(self, code: str, message: str, retryable: bool = False) -> None:
         super().__init__(code, message, {"retryable": retryable})
+
+
+class SandboxGone(BoxError):
+    """Raised when a sandbox had ended before a request was sent, so that the request can be made in another one."""
+
+    def __init__(self) -> None:
+        super().__init__("session_lost", "the sandbox has ended", retryable=True)

@@ -83,7 +83,9 @@ class BoxServer:
                 error.data = {"retryable": False, **details}
                 raise error from missing
             workspaces = Workspaces(Path(config.root), config.workspace_days)
-            self._sessions = BoxSessions(backend, workspaces, config.idle_seconds, config.max_sessions)
+            self._sessions = BoxSessions(
+                backend, workspaces, config.idle_seconds, config.max_sessions, config.workspace_mb
+            )
             self._sessions.start()
         return await self._status(None)
 

@@ -1,6 +1,5 @@
 """One session: a sandbox, the order of its commands, and what is known about it."""
 
-import asyncio
 import base64
 from typing import Any, Literal
 
@@ -15,7 +14,7 @@ SHELL_SIGNAL_OFFSET = 128
 
 
 class BoxSession:
-    """A session with its sandbox. Its requests are served one after the other."""
+    """A session with its sandbox. `BoxSessions` serves its requests one after the other."""
 
     def __init__(self, spec: SessionSpec, sandbox: Sandbox, now: float, wall: float) -> None:
         self.spec = spec
@@ -27,8 +26,8 @@ class BoxSession:
         self.users = 0
         """Requests that wait or run."""
         self.execs = 0
+        self.is_over_quota = False
         self.processes: dict[str, Any] = {}
-        self._order = asyncio.Lock()
 
     @property
     def is_idle(self) -> bool:
@@ -47,22 +46,23 @@ class BoxSession:
             "timeout": request.timeout_seconds,
             "env": request.environment,
         }
-        async with self._order:
-            self.execs += 1
-            self.sandbox.death_reason()  # what happened before does not count
-            try:
-                result = await self.sandbox.request("exec", fields)
-            except BoxError as error:
-                reason = "processes" if error.code == "processes_exceeded" else self.sandbox.death_reason()
-                if error.code not in ("session_lost", "processes_exceeded") or not reason:
-                    raise
-                return _killed(reason)
-            return self._with_reason(result)
+        self.execs += 1
+        self.sandbox.death_reason()  # what happened before does not count
+        try:
+            result = await self.sandbox.request("exec", fields)
+        except BoxError as error:
+            reason = "processes" if error.code == "processes_exceeded" else self._death_reason()
+            if error.code not in ("session_lost", "processes_exceeded") or not reason:
+                raise
+            return _killed(reason)
+        return self._with_reason(result)
 
     async def file(self, operation: str, fields: Fields) -> Fields:
         """Serves a request about files."""
-        async with self._order:
-            return await self.sandbox.request(operation, fields)
+        return await self.sandbox.request(operation, fields)
+
+    def _death_reason(self) -> str:
+        return "quota" if self.is_over_quota else self.sandbox.death_reason()
 
     def _with_reason(self, result: Fields) -> Fields:
         reason, code = self.sandbox.death_reason(), result["code"]

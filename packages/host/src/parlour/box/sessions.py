@@ -4,13 +4,16 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.box.messages import ExecRequest, FileRequest, SessionSpec
 
 from .backend import Backend, Fields
-from .errors import BoxError
+from .errors import BoxError, SandboxGone
+from .quota import wait_until_over
 from .session import BoxSession
 from .workspaces import Workspaces
 
@@ -26,14 +29,19 @@ Result = TypeVar("Result")
 class BoxSessions:
     """The sessions by their ids. A slow start of one delays no other."""
 
-    def __init__(self, backend: Backend, workspaces: Workspaces, idle_seconds: float, max_sessions: int) -> None:
+    def __init__(
+        self, backend: Backend, workspaces: Workspaces, idle_seconds: float, max_sessions: int, quota_mb: int = 0
+    ) -> None:
         self._backend = backend
         self._workspaces = workspaces
         self._idle_seconds = idle_seconds
         self._max_sessions = max_sessions
+        self._quota_mb = quota_mb
         self._sessions: dict[str, asyncio.Future[BoxSession]] = {}
+        self._orders: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """A lock exists as long as a request of the session holds it or waits for it."""
         self._tasks = BackgroundTasks("a session of the Box could not be ended")
-        self._swept_at = 0.0
+        self._swept_at = self._reaped_at = 0.0
 
     def start(self) -> None:
         """Starts the timer that ends idle sessions."""
@@ -77,15 +85,14 @@ class BoxSessions:
         return True
 
     async def _use(self, spec: SessionSpec, work: Callable[[BoxSession], Awaitable[Result]]) -> Result:
-        """Does work in a session. A sandbox that has vanished is made again once."""
-        session = await self._session(spec)
-        try:
-            return await self._work_in(session, work)
-        except BoxError as error:
-            if error.code != "session_lost" or session.execs > 1:
-                raise
-        await self._forget(session)
-        return await self._work_in(await self._session(spec), work)
+        """Does work in a session, in the order of the requests. A sandbox that has vanished is made again once."""
+        async with self._orders.setdefault(spec.session_id, asyncio.Lock()):
+            session = await self._session(spec)
+            try:
+                return await self._work_in(session, work)
+            except SandboxGone:
+                await self._forget(session)
+            return await self._work_in(await self._session(spec), work)
 
     async def _work_in(self, session: BoxSession, work: Callable[[BoxSession], Awaitable[Result]]) -> Result:
         session.users += 1
@@ -109,8 +116,8 @@ class BoxSessions:
             conflicts = spec.conflicts_with(session.spec)
             if not conflicts:
                 return session
-            if session.users:
-                message = f"the session is in use with another {', '.join(conflicts)}; try again when it is idle"
+            if session.processes:
+                message = f"the session has processes and another {', '.join(conflicts)}; try again when they ended"
                 raise BoxError("session_conflict", message, retryable=True)
             await self.end(spec.session_id)
 
@@ -127,7 +134,7 @@ class BoxSessions:
 
     async def _start(self, spec: SessionSpec, future: "asyncio.Future[BoxSession]") -> None:
         try:
-            folder = await asyncio.to_thread(self._workspaces.open, spec)
+            folder = await self._workspaces.open(spec)
             sandbox = await self._backend.start(spec, folder, lambda event: self._on_event(spec.session_id, event))
         except BaseException as error:
             self._sessions.pop(spec.session_id, None)
@@ -139,8 +146,26 @@ class BoxSessions:
             raise
         session = BoxSession(spec, sandbox, asyncio.get_running_loop().time(), time.time())
         future.set_result(session)
+        if self._quota_mb:
+            self._tasks.start(self._watch_quota(session, folder))
         if self._sessions.get(spec.session_id) is not future:  # it was ended while it started
             await sandbox.close()
+
+    async def _watch_quota(self, session: BoxSession, folder: Path) -> None:
+        """Ends a session whose workspace is over its quota."""
+        over, closed = (
+            asyncio.ensure_future(wait_until_over(folder, self._quota_mb)),
+            asyncio.ensure_future(session.sandbox.closed.wait()),
+        )
+        try:
+            await asyncio.wait({over, closed}, return_when=asyncio.FIRST_COMPLETED)
+            if over.done() and not over.cancelled() and session.is_alive:
+                logger.warning("session %s is over its quota: %d bytes", session.spec.session_id, over.result())
+                session.is_over_quota = True
+                await self._forget(session)
+        finally:
+            over.cancel()
+            closed.cancel()
 
     async def _make_room(self) -> None:
         """Ends the session that was idle for the longest time if there are too many. Raises BoxError."""
@@ -168,10 +193,11 @@ class BoxSessions:
         for session in self.all():
             if not session.is_alive or (session.is_idle and now - session.used_at >= self._idle_seconds):
                 await self.end(session.spec.session_id)
-            await asyncio.to_thread(self._workspaces.touch, session.spec)
+        await self._workspaces.touch([session.spec for session in self.all() if session.last_used_at > self._reaped_at])
+        self._reaped_at = time.time()
         if now - self._swept_at >= SWEEP_SECONDS:
             self._swept_at = now
-            await asyncio.to_thread(self._workspaces.sweep, set(self._sessions))
+            await self._workspaces.sweep(set(self._sessions))
 
     def _on_event(self, session_id: str, event: dict[str, Any]) -> None:
         logger.debug("session %s: an event without a process", session_id)

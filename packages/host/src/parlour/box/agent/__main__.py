@@ -17,7 +17,7 @@ import sys
 import time
 
 import search  # type: ignore[import-not-found]  # a neighbour in the sandbox
-from commands import STREAMS, Command  # type: ignore[import-not-found]
+from commands import STREAMS, AgentCommand  # type: ignore[import-not-found]
 from files import OPERATIONS, Fields, Refused  # type: ignore[import-not-found]
 
 SEARCH_SECONDS = 20
@@ -26,7 +26,7 @@ QUOTA_ERRORS = (27, 28, 122)
 RECEIVED_BYTES = 1024 * 1024
 
 
-class Agent:
+class SandboxAgent:
     """Reads requests, runs commands and sends answers."""
 
     def __init__(self, requests: int, answers: int) -> None:
@@ -34,7 +34,7 @@ class Agent:
         self._answers = answers
         self._selector = selectors.DefaultSelector()
         self._buffer = b""
-        self._commands: list[Command] = []
+        self._commands: list[AgentCommand] = []
         self._searches: dict[int, tuple[int, float, int]] = {}
         """Request, deadline and pipe by the process that searches."""
         self._selector.register(requests, selectors.EVENT_READ, self._receive)
@@ -88,9 +88,9 @@ class Agent:
     def _serve(self, request: Fields) -> None:
         operation = request["op"]
         if operation == "exec":
-            self._start(Command(request, self._selector))
+            self._start(AgentCommand(request, self._selector))
         elif operation == "start":
-            self._start(Command(request, self._selector))
+            self._start(AgentCommand(request, self._selector))
             self._send({"id": request["id"], "result": {}})
         elif operation in ("glob", "grep"):
             child, pipe = search.fork(request)
@@ -101,7 +101,7 @@ class Agent:
             answer = self._control(request) if operation in ("feed", "stop") else OPERATIONS[operation](request)
             self._send({"id": request["id"], "result": answer})
 
-    def _start(self, command: Command) -> None:
+    def _start(self, command: AgentCommand) -> None:
         self._commands.append(command)
         for name in STREAMS:
             self._selector.register(
@@ -119,7 +119,7 @@ class Agent:
                 return {}
         raise Refused("process_not_found", f"there is no process '{request['process_id']}'")
 
-    def _drain(self, command: Command, name: str) -> bool:
+    def _drain(self, command: AgentCommand, name: str) -> bool:
         """Reads an output once. Returns whether there may be more."""
         chunk = command.read(name)
         if chunk and command.process_id:
@@ -143,7 +143,7 @@ class Agent:
                 os.kill(child, signal.SIGKILL)
                 self._end_search(child, b"")
 
-    def _finish(self, command: Command, is_late: bool) -> None:
+    def _finish(self, command: AgentCommand, is_late: bool) -> None:
         for name in STREAMS:
             while not command.pipes[name].closed and self._drain(command, name):
                 pass
@@ -197,4 +197,4 @@ if __name__ == "__main__":
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
-    Agent(*pipes).run()
+    SandboxAgent(*pipes).run()

@@ -20,7 +20,7 @@ SHELL = "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
 STREAMS = ("stdout", "stderr")
 
 
-class Output:
+class CommandOutput:
     """Keeps the beginning and the end of a stream."""
 
     def __init__(self) -> None:
@@ -39,13 +39,13 @@ class Output:
         return {"data": base64.b64encode(kept).decode(), "bytes": self.total, "head": len(self.head)}
 
 
-class Command:
+class AgentCommand:
     """A process that runs a command. With a process id it is a managed one, whose streams are passed on."""
 
     def __init__(self, request: Fields, selector: selectors.BaseSelector) -> None:
         self.request_id: int = request["id"]
         self.process_id: str = request.get("process_id", "")
-        self.outputs = {name: Output() for name in STREAMS}
+        self.outputs = {name: CommandOutput() for name in STREAMS}
         self.started_at = time.monotonic()
         self.deadline: float | None = self.started_at + request["timeout"] if request.get("timeout") else None
         self._selector = selector

@@ -12,11 +12,11 @@ SESSION_ID: Final = r"^[a-z0-9-]{1,64}$"
 FILE_OPERATIONS: Final = ("read", "write", "edit", "glob", "grep", "remove", "list")
 
 
-class _Message(BaseModel):
+class _BoxMessage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class BoxConfig(_Message):
+class BoxConfig(_BoxMessage):
     """How the Box works, as the Host sends it at the connection."""
 
     backend: Literal["auto", "bubblewrap"] = "auto"
@@ -31,7 +31,7 @@ class BoxConfig(_Message):
     workspace_mb: int = Field(default=1024, ge=1)
 
 
-class BoxInit(_Message):
+class BoxInit(_BoxMessage):
     """The first call on a connection."""
 
     protocol: int
@@ -39,7 +39,7 @@ class BoxInit(_Message):
     config: BoxConfig
 
 
-class SessionSpec(_Message):
+class SessionSpec(_BoxMessage):
     """The sandbox that a call wants. It is created with the first call."""
 
     session_id: str = Field(pattern=SESSION_ID)
@@ -58,7 +58,7 @@ class SessionSpec(_Message):
         return [name for name in names if getattr(self, name) != getattr(other, name)]
 
 
-class ExecRequest(_Message):
+class ExecRequest(_BoxMessage):
     """Runs a command in a session."""
 
     session: SessionSpec
@@ -68,7 +68,7 @@ class ExecRequest(_Message):
     environment: dict[str, str] = {}
 
 
-class FileRequest(_Message):
+class FileRequest(_BoxMessage):
     """Reads, writes or searches files of a session."""
 
     session: SessionSpec
@@ -76,7 +76,7 @@ class FileRequest(_Message):
     fields: dict[str, Any] = {}
 
 
-class SessionRequest(_Message):
+class SessionRequest(_BoxMessage):
     """Names a session."""
 
     session_id: str = Field(pattern=SESSION_ID)
