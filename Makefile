@@ -17,7 +17,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: quick migration help setup sandbox mcp-servers synapse nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents bench clean
+.PHONY: quick migration help setup sandbox mcp-servers synapse nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents release bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -136,6 +136,10 @@ documents: setup
 	@.venv/bin/python -m tools.handler_documents
 	@.venv/bin/python -m tools.memory_state_documents
 	@.venv/bin/python -m tools.public_names
+
+# Wheels, plugins, list of components and checksums of a release, into dist.
+release: setup web
+	@.venv/bin/python -m tools.release dist
 
 bench: setup
 	@.venv/bin/python -m bench

@@ -1,8 +1,10 @@
-"""Decides which tests share a worker, and prints how many cases the generated matrices have checked."""
+"""Decides which tests share a worker, and prints where the time went and how many cases the matrices have checked."""
 
 import gc
 import re
 import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
 
 import pytest
 from hypothesis import settings
@@ -20,6 +22,8 @@ gc.disable()
 settings.register_profile("parlour", deadline=None)
 settings.load_profile("parlour")
 
+MANY_TESTS = 1000
+"""A run of at least so many tests ends with a table of times."""
 MATRICES = {"protocol_cases": "protocol matrix", "access_cases": "access matrix"}
 
 SAME_WORKER = "tests/platforms/matrix/"
@@ -49,8 +53,35 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    ended = [*terminalreporter.stats.get("passed", ()), *terminalreporter.stats.get("failed", ())]
+    stats = terminalreporter.stats
+    ended: list[pytest.TestReport] = [*stats.get("passed", ()), *stats.get("failed", ())]
+    if len(ended) >= MANY_TESTS:
+        phases = [*ended, *stats.get("", ())]
+        _write_times(terminalreporter, "seconds by area", _seconds(phases, _area))
+        _write_times(terminalreporter, "seconds of the slowest files", _seconds(phases, _file))
     for counted, name in MATRICES.items():
         cases = sum(number for report in ended for key, number in report.user_properties if key == counted)
         if cases:
             terminalreporter.write_line(f"{name}: {cases:,} cases")
+
+
+def _file(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
+
+
+def _area(nodeid: str) -> str:
+    """Returns the folder that groups a test: `tests/crash`, `packages/host/tests/core`, `plugins/local-agent`."""
+    parts = _file(nodeid).split("/")[:-1]
+    return "/".join(parts[: 4 if parts[0] == "packages" else 2])
+
+
+def _seconds(reports: Iterable[pytest.TestReport], group: Callable[[str], str]) -> Counter[str]:
+    """Adds up set-up, call and teardown of all tests; in parallel runs the sum exceeds the wall time."""
+    seconds: Counter[str] = Counter()
+    for report in reports:
+        seconds[group(report.nodeid)] += report.duration
+    return seconds
+
+
+def _write_times(reporter: pytest.TerminalReporter, title: str, seconds: Counter[str]) -> None:
+    reporter.write_line(f"{title}: " + ", ".join(f"{name} {each:.0f}" for name, each in seconds.most_common(10)))

@@ -74,6 +74,26 @@ it("installs with granted permissions, upgrades only the same plugin, and remove
   await card(page, "page/library").waitFor({ state: "detached" });
 });
 
+it("installs a bundled agent from the catalogue, asks for its settings and tests its connection", async () => {
+  const { page } = await visit("/plugins");
+  await page.getByRole("button", { name: word("plugins.installName", { name: "Dify" }) }).click();
+  const installing = page.getByRole("dialog");
+  await button(installing, "plugins.install").click();
+  await installing.getByRole("checkbox", { name: /network/i }).waitFor();
+  await button(installing, "plugins.grant").click();
+  await state(page, "parlour/dify-agent", "ready").waitFor();
+
+  await page.goto("/agents/new");
+  await page.getByRole("radio", { name: /Dify/ }).check({ force: true });
+  await page.getByLabel("API address").fill("http://127.0.0.1:9/v1");
+  await page.getByLabel("API key").fill("app-key");
+  await button(page.locator("form"), "agents.testConnection").click();
+  await page.getByText(/Dify can't be reached.*127\.0\.0\.1:9/).waitFor();
+  await page.getByLabel(word("common.name")).fill("Remote");
+  await button(page.locator("form"), "common.create").click();
+  await page.getByRole("heading", { name: "Remote" }).waitFor();
+});
+
 it("shows why a plugin does not run, and keeps the previous version if a new one fails to start", async () => {
   const { page } = await visit("/plugins");
   const installing = await opened(page);

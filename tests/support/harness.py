@@ -195,6 +195,14 @@ class Host:
         assert made.status_code == 201, made.text
         return str(made.json()["agent_id"])
 
+    def check(self, runner_id: str, config: Json, agent_id: str | None = None) -> Json:
+        """Lets the runner test a configuration."""
+        body = {"runner_id": runner_id, "runner_config": config, "agent_id": agent_id}
+        answer = self.http().post("/agents/test", json=body)
+        assert answer.status_code == 200, answer.text
+        found: Json = answer.json()
+        return found
+
     def send(self, agent_id: str, text: str, key: str | None = None, **fields: Any) -> Json:
         """Injects a message and returns at once."""
         answer = self.http(key).post("/events", json=message(agent_id, text, **fields))

@@ -269,7 +269,7 @@ describe("settings", () => {
       artifacts_days: 90,
       audit_days: 365,
       model_calls_days: 7,
-      directory_days: 365,
+      directory_days: 90,
     },
     runs: { concurrent: 1, per_person: 1, per_sender_per_minute: 1, per_conversation_per_minute: 1 },
     workspace: { time_zone: "UTC", language: "en", outbound_ips: [], currency: "" },

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from parlour.app import settings_file
 from parlour.app.settings import ConfigurationInvalid, HostSettings
-from parlour.app.settings_loader import load
+from parlour.app.settings_loader import default_data_directory, load
 
 
 def write(folder: Path, text: str) -> Path:
@@ -24,9 +24,33 @@ def refusal(file: Path | None = None, **environment: str) -> str:
 
 
 def test_settings_have_defaults() -> None:
-    settings = load(None, {}, {})
+    settings = load(None, {"data": "data"}, {})
     assert settings == HostSettings()
     assert (settings.http.host, settings.http.port, settings.runs.concurrent) == ("127.0.0.1", 5300, 256)
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "folder"),
+    [
+        ("linux", {}, "/home/ann/.local/share/parlour"),
+        ("linux", {"XDG_DATA_HOME": "/srv/ann"}, "/srv/ann/parlour"),
+        ("linux", {"XDG_DATA_HOME": "relative"}, "/home/ann/.local/share/parlour"),
+        ("darwin", {}, "/home/ann/Library/Application Support/Parlour"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/Parlour"),
+        ("win32", {}, "/home/ann/AppData/Local/Parlour"),
+    ],
+)
+def test_data_is_in_the_users_folder_by_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, environment: dict[str, str], folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert default_data_directory({"HOME": "/home/ann", **environment}, platform) == Path(folder)
+
+
+def test_data_stays_in_the_current_folder_where_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    assert load(None, {}, {"HOME": "/home/ann"}).data == Path("data")
 
 
 def test_settings_that_the_file_does_not_name_keep_their_defaults(tmp_path: Path) -> None:
@@ -42,7 +66,7 @@ def test_the_environment_wins_over_the_file_and_the_command_line_over_both(tmp_p
 
 
 def test_an_empty_file_changes_no_setting(tmp_path: Path) -> None:
-    assert load(write(tmp_path, "# nothing yet\n"), {}, {}) == HostSettings()
+    assert load(write(tmp_path, "# nothing yet\n"), {"data": "data"}, {}) == HostSettings()
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ CASES: dict[str, Case] = {
             "it.yaml": component("AgentRunner", "ShortRunner", "\n  capabilities: {straeming: true}"),
         },
         "it.yaml:5: spec.capabilities.straeming: ",
-        "there is none of this name; known are interrupt, knowledge_retrieval",
+        "there is none of this name; known are connection_test, interrupt, knowledge_retrieval",
     ),
     "no attr": (
         {"manifest.yaml": ONE, "it.yaml": component("Tool", "Weather").replace(", attr: Weather", "")},

@@ -21,7 +21,6 @@ from tests.support.harness import Host
         (["keys", "create"], "--name"),
         (["keys", "create", "--name", "n", "--scope", "king"], "king"),
         (["plugin", "install"], "SOURCE"),
-        ([], "COMMAND"),
     ],
 )
 def test_a_wrong_command_line_is_refused_with_the_wrong_part(arguments: list[str], names: str) -> None:
@@ -80,6 +79,25 @@ def config(folder: Path, content: str) -> Path:
     file = folder / "settings.yaml"
     file.write_text(content)
     return file
+
+
+def test_without_a_command_the_host_runs_with_its_data_in_the_users_folder(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path), "PARLOUR__PLUGINS__BUNDLED": "false"}
+    environment.pop("XDG_DATA_HOME", None)
+    started = subprocess.Popen(
+        [PARLOUR, "--port", "0"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    try:
+        assert started.stdout
+        printed = [started.stdout.readline().decode() for _ in range(3)]
+    finally:
+        started.terminate()
+        started.wait(timeout=20)
+
+    data = tmp_path / ".local" / "share" / "parlour"
+    assert printed[0].startswith("Parlour is at http://127.0.0.1:")
+    assert printed[2] == f"its data: {data}\n"
+    assert (data / "parlour.db").exists()
 
 
 def test_a_closed_output_pipe_causes_no_traceback(tmp_path: Path) -> None:

@@ -172,6 +172,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Agent
+         * @description Lets the runner check a configuration against its service; nothing is stored.
+         */
+        post: operations["test_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/api-keys": {
         parameters: {
             query?: never;
@@ -1124,6 +1144,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/bundled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Bundled Plugins
+         * @description The plugins that come with this release; `POST /plugins/install` with one's `source` installs it.
+         */
+        get: operations["list_bundled_plugins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins/install": {
         parameters: {
             query?: never;
@@ -2028,6 +2068,34 @@ export interface components {
             /** @description The first entry that matches a tool decides about its calls; without one they are allowed. */
             tool_policy: components["schemas"]["ToolRuleResponse"][];
         };
+        /**
+         * AgentTestBody
+         * @description The configuration of an agent that need not be stored.
+         */
+        AgentTestBody: {
+            /**
+             * Agent Id
+             * @description Its stored secrets stand for masked ones
+             */
+            agent_id?: string | null;
+            /**
+             * Runner Config
+             * @default {}
+             */
+            runner_config?: {
+                [key: string]: unknown;
+            };
+            /** Runner Id */
+            runner_id: string;
+        };
+        AgentTestResponse: {
+            /** @description Empty if the configuration works; otherwise the code that a run would fail with. */
+            code: string;
+            /** @description What answered, or exactly what is wrong. */
+            message: string;
+            milliseconds: number;
+            ok: boolean;
+        };
         ApiKey: {
             /**
              * @description Milliseconds since 1970
@@ -2348,8 +2416,28 @@ export interface components {
             subject: string;
             used: components["schemas"]["Spent"];
         };
+        /** @description A plugin that comes with Parlour. */
+        BundledPluginResponse: {
+            description: {
+                [key: string]: string;
+            } | null;
+            /** @description A data URL. */
+            icon: string | null;
+            /** @description `author/name`. */
+            id: string;
+            /** @description Null if it is not installed. */
+            installed_version: string | null;
+            label: {
+                [key: string]: string;
+            } | null;
+            /** @description What to install it from. */
+            source: string;
+            version: string;
+        };
         /** @description What a runner can do. Drives the interface and what is projected to it; grants nothing. */
         Capabilities: {
+            /** @default false */
+            connection_test?: boolean;
             /** @default false */
             interrupt?: boolean;
             /** @default false */
@@ -3467,6 +3555,11 @@ export interface components {
         };
         PageResponse_BudgetResponse_: {
             items: components["schemas"]["BudgetResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_BundledPluginResponse_: {
+            items: components["schemas"]["BundledPluginResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -5366,6 +5459,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageResponse_SessionResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    test_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentTestBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentTestResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7890,6 +8016,35 @@ export interface operations {
             };
         };
     };
+    list_bundled_plugins: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_BundledPluginResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     install_plugin: {
         parameters: {
             query?: never;
@@ -7904,7 +8059,7 @@ export interface operations {
                     granted?: string[] | null;
                     /**
                      * Source
-                     * @description A folder, a zip file or a git address
+                     * @description A folder, a zip file, a git address or bundled:NAME
                      */
                     source: string;
                     /**

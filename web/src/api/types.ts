@@ -43,6 +43,7 @@ export type BudgetUse = Schemas["BudgetUse"];
 export type UsageItem = Schemas["UsageResponse"];
 
 export type Plugin = Schemas["PluginResponse"];
+export type BundledPlugin = Schemas["BundledPluginResponse"];
 export type PermissionWords = Schemas["PermissionTextResponse"];
 export type Tool = Schemas["ToolDetail"];
 export type McpServer = Schemas["McpServerResponse"];

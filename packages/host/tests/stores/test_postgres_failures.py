@@ -13,7 +13,7 @@ from parlour.core.journal import Increment, Journal, Select, StorageFailed, Upda
 from parlour.core.store.tables import EVENTS, INBOX, META
 from parlour.stores.postgres import PostgresJournal, migrate
 from parlour.stores.postgres.numbers import SLOT_COUNT
-from parlour.stores.postgres.session import REPLACED, open_session
+from parlour.stores.postgres.session import REPLACED, WriterIdentity, open_session
 from parlour.testing.journal_contract import commit, contents, event, insert, meta
 from parlour.testing.postgres_server import PostgresServer
 
@@ -203,8 +203,8 @@ async def test_a_unit_whose_connection_the_server_ended_is_committed_once(
 
 
 async def test_a_replaced_writer_can_not_write(url: str) -> None:
-    one = await open_session(url, exclusive=False, slot=0, timeout=1)
-    other = await open_session(url, exclusive=False, slot=0, timeout=1)
+    one = await open_session(url, WriterIdentity(), timeout=1)
+    other = await open_session(url, WriterIdentity(), timeout=1)
     assert await other.recover_outcomes(one) == [], "no batch was active"
     with pytest.raises(asyncpg.PostgresError) as failure:
         await one.execute_batch({}, "[[]]")

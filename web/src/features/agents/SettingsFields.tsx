@@ -7,9 +7,10 @@ import { Collapsible } from "../../components/Collapsible";
 import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input } from "../../components/Field";
 import { SchemaForm } from "../../components/form/SchemaForm";
-import { newForm } from "../../components/form/values";
+import { newForm, ofForm } from "../../components/form/values";
 import { Switch } from "../../components/Switch";
 import { localized } from "../../lib/format";
+import { ConnectionTest } from "./ConnectionTest";
 import { useAgentForm } from "./formContext";
 import { RunnerPicker } from "./RunnerPicker";
 
@@ -41,7 +42,7 @@ export function SettingsFields({ error, runners }: { error: unknown; runners: Ru
           {!disabled && <RunnerPicker runners={runners} chosen="" onChoose={choose} />}
         </div>
       )}
-      <div className="border-t border-line pt-5">
+      <div className="space-y-5 border-t border-line pt-5">
         <SchemaForm
           key={draft.runner_id}
           items={items}
@@ -51,6 +52,14 @@ export function SettingsFields({ error, runners }: { error: unknown; runners: Ru
           messages={messages}
           disabled={disabled}
         />
+        {runner?.capabilities.connection_test && !disabled && (
+          <ConnectionTest
+            key={draft.runner_id}
+            runnerId={draft.runner_id}
+            config={ofForm(items, draft.runner_config)}
+            agentId={draft.agent_id}
+          />
+        )}
       </div>
     </div>
   );

@@ -29,21 +29,41 @@ function install({ source, file, granted }: Given, upgrade?: string): Promise<Pl
   return upload("/api/v1/plugins/install", form);
 }
 
-/** `upgrade` is the plugin to be replaced by a new version; other plugins are refused then. */
-export function InstallDialog({ open, upgrade, onClose }: { open: boolean; upgrade?: string; onClose: () => void }) {
+/** A plugin that comes with Parlour: what it is called, and what it is installed from. */
+type Bundled = { label: string; source: string };
+
+/**
+ * `upgrade` is the plugin to be replaced by a new version; other plugins are refused then. A bundled plugin leaves no
+ * choice of a source, only that of its permissions.
+ */
+export function InstallDialog({
+  open,
+  upgrade,
+  bundled,
+  onClose,
+}: {
+  open: boolean;
+  upgrade?: string;
+  bundled?: Bundled;
+  onClose: () => void;
+}) {
   const { t } = useTranslation();
-  const title = upgrade ? t("plugins.upgradeTitle", { name: upgrade }) : t("plugins.install");
+  const title = bundled
+    ? t("plugins.installTitle", { name: bundled.label })
+    : upgrade
+      ? t("plugins.upgradeTitle", { name: upgrade })
+      : t("plugins.install");
   return (
     <Dialog open={open} title={title} onClose={onClose}>
-      <InstallForm upgrade={upgrade} onDone={onClose} />
+      <InstallForm upgrade={upgrade} bundled={bundled} onDone={onClose} />
     </Dialog>
   );
 }
 
-function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void }) {
+function InstallForm({ upgrade, bundled, onDone }: { upgrade?: string; bundled?: Bundled; onDone: () => void }) {
   const { t } = useTranslation();
   const grantWords = useGrantWords();
-  const [request, setRequest] = useState(NOTHING);
+  const [request, setRequest] = useState<Given>({ ...NOTHING, source: bundled?.source ?? "" });
   const installing = useSave((given: Given) => install(given, upgrade), PLUGIN_KEYS, onDone);
   const requested =
     installing.error instanceof Problem && installing.error.code === "grants_required"
@@ -62,31 +82,37 @@ function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void
         installing.mutate({ ...request, granted });
       }}
     >
-      <LeaveGuard dirty={request.source !== "" || request.file !== null} />
+      <LeaveGuard dirty={request.source !== (bundled?.source ?? "") || request.file !== null} />
       {upgrade && <p className="text-sm text-quiet">{t("plugins.upgradeText")}</p>}
-      <Field label={t("plugins.source")} hint={t("plugins.sourceHint")}>
-        {(control) => (
-          <Input
-            {...control}
-            value={request.source}
-            placeholder="git+https://example.org/plugin.git"
-            disabled={!!request.file}
-            required={!request.file}
-            onChange={(event) => update({ source: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label={t("plugins.zip")}>
-        {(control) => (
-          <input
-            {...control}
-            type="file"
-            accept=".zip"
-            className="block w-full text-sm file:mr-3 file:rounded-control file:border file:border-line file:bg-surface file:px-3 file:py-1.5"
-            onChange={(event) => update({ file: event.target.files?.[0] ?? null })}
-          />
-        )}
-      </Field>
+      {bundled ? (
+        !requested && <p className="text-sm text-quiet">{t("plugins.bundledHint")}</p>
+      ) : (
+        <>
+          <Field label={t("plugins.source")} hint={t("plugins.sourceHint")}>
+            {(control) => (
+              <Input
+                {...control}
+                value={request.source}
+                placeholder="git+https://example.org/plugin.git"
+                disabled={!!request.file}
+                required={!request.file}
+                onChange={(event) => update({ source: event.target.value })}
+              />
+            )}
+          </Field>
+          <Field label={t("plugins.zip")}>
+            {(control) => (
+              <input
+                {...control}
+                type="file"
+                accept=".zip"
+                className="block w-full text-sm file:mr-3 file:rounded-control file:border file:border-line file:bg-surface file:px-3 file:py-1.5"
+                onChange={(event) => update({ file: event.target.files?.[0] ?? null })}
+              />
+            )}
+          </Field>
+        </>
+      )}
       {requested && granted ? (
         <Field label={t("plugins.asks")} hint={t("plugins.asksHint")}>
           {(control) => (

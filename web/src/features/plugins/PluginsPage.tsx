@@ -8,6 +8,7 @@ import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { PageBody } from "../../components/Layout";
+import { BundledPlugins } from "./BundledPlugins";
 import { InstallDialog } from "./InstallDialog";
 import { PluginCard } from "./PluginCard";
 import * as pluginQueries from "./queries";
@@ -38,6 +39,7 @@ export default function PluginsPage() {
           <PluginCard key={plugin.id} plugin={plugin} />
         ))}
       </div>
+      {plugins.data && <BundledPlugins installed={plugins.data.map((plugin) => plugin.id)} />}
       <InstallDialog open={installing} onClose={() => setInstalling(false)} />
     </PageBody>
   );

@@ -6,6 +6,8 @@ import { listQuery } from "../../api/queries";
 
 export const plugins = listQuery("plugins", () => api.GET("/api/v1/plugins"));
 
+export const bundled = listQuery("plugins-bundled", () => api.GET("/api/v1/plugins/bundled"));
+
 export const pluginLogs = (id: string) => {
   const [author = "", name = ""] = id.split("/");
   return queryOptions({

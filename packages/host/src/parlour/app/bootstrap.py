@@ -228,7 +228,7 @@ def _tracing_observers(telemetry: TelemetrySettings) -> Iterator[Sequence[Observ
     from parlour.providers import tracing
 
     with tracing.export_traces(telemetry.traces_url, telemetry.sent_headers, VERSION) as traces:
-        yield (traces.look,)
+        yield (traces.on_commit,)
 
 
 def _objects(artifacts: ArtifactSettings, directory: DataDirectory) -> AbstractAsyncContextManager[ObjectStore]:

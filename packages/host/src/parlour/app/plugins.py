@@ -139,13 +139,13 @@ async def open_local_plugins(
         ReaperProcess(),
         plugin_policy(settings.plugins),
     )
-    settler = PluginReconciler(
+    reconciler = PluginReconciler(
         installation.folder, installation.environments, runtime, directory.plugin_data, forget, clock
     )
-    keeper = LocalPluginManager(
-        installation.folder, installation.builds, installation.installer, runtime, settler, sandbox
+    manager = LocalPluginManager(
+        installation.folder, installation.builds, installation.installer, runtime, reconciler, sandbox
     )
-    return LocalPlugins(runtime, keeper, sandbox.notice)
+    return LocalPlugins(runtime, manager, sandbox.notice)
 
 
 def _open_remote_plugins(
@@ -165,23 +165,23 @@ def _open_remote_plugins(
     from parlour.plugin_runtime.remote.plugin import ChannelRules
     from parlour.plugin_runtime.remote.runtime import RemoteRuntime
 
-    there, kept = settings.runtime, plugin_policy(settings.plugins)
+    remote, policy = settings.runtime, plugin_policy(settings.plugins)
     rules = ChannelRules(
-        address=RuntimeAddress(there.url, _token(there, redactor), there.silence_seconds),
-        limits=replace(kept.wire, frame_bytes=kept.wire.frame_bytes + FRAME_GROWTH_BYTES),
-        start_seconds=kept.start_seconds,
-        retries=lambda: Backoff(there.first_retry_seconds, there.longest_retry_seconds),
+        address=RuntimeAddress(remote.url, _token(remote, redactor), remote.silence_seconds),
+        limits=replace(policy.wire, frame_bytes=policy.wire.frame_bytes + FRAME_GROWTH_BYTES),
+        start_seconds=policy.start_seconds,
+        retries=lambda: Backoff(remote.first_retry_seconds, remote.longest_retry_seconds),
     )
     runtime = RemoteRuntime(rules, version, discovered, removed)
-    keeper = RemotePluginManager(runtime, open_install_services(settings, directory, clock).installer, forget)
-    return PluginSubsystem(runtime, keeper, "", runtime.unavailable_reason)
+    manager = RemotePluginManager(runtime, open_install_services(settings, directory, clock).installer, forget)
+    return PluginSubsystem(runtime, manager, "", runtime.unavailable_reason)
 
 
-def _token(there: RuntimeSettings, redactor: Redactor) -> Callable[[], str]:
+def _token(remote: RuntimeSettings, redactor: Redactor) -> Callable[[], str]:
     from parlour.plugin_runtime.remote.address import read_token
 
-    file = there.token_file
-    return there.token.get_secret_value if file is None else lambda: read_token(file, redactor)
+    file = remote.token_file
+    return remote.token.get_secret_value if file is None else lambda: read_token(file, redactor)
 
 
 async def _sandbox(plugins: PluginSettings, directory: DataDirectory) -> tuple[Launcher, SandboxState]:

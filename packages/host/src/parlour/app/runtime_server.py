@@ -112,19 +112,19 @@ async def _listen(settings: HostSettings, service: RuntimeService) -> AsyncItera
 
 
 async def _run_until_stopped(side: LocalPlugins, board: StatusBroadcast, check: Callable[[], None]) -> None:
-    stopping, wanted = asyncio.Event(), asyncio.Event()
+    stopping, refresh_requested = asyncio.Event(), asyncio.Event()
 
     def hang_up() -> None:
         """Handles SIGHUP, by which a command signals that it changed plugins or tokens."""
-        wanted.set()
+        refresh_requested.set()
         check()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     loop.add_signal_handler(signal.SIGHUP, hang_up)
-    wanted.set()
-    refreshing = asyncio.create_task(_refresh(side, board, wanted))
+    refresh_requested.set()
+    refreshing = asyncio.create_task(_refresh(side, board, refresh_requested))
     checking = asyncio.create_task(_check_tokens(check))
     await stopping.wait()
     refreshing.cancel()
@@ -138,7 +138,7 @@ async def _check_tokens(check: Callable[[], None]) -> None:
         check()
 
 
-async def _refresh(side: LocalPlugins, board: StatusBroadcast, wanted: asyncio.Event) -> None:
+async def _refresh(side: LocalPlugins, board: StatusBroadcast, refresh_requested: asyncio.Event) -> None:
     async def refresh() -> None:
         try:
             with board.poll_changes():
@@ -148,8 +148,8 @@ async def _refresh(side: LocalPlugins, board: StatusBroadcast, wanted: asyncio.E
 
     async with asyncio.TaskGroup() as refreshes:  # concurrently: a plugin that is slow to start delays no other
         while True:
-            await wanted.wait()
-            wanted.clear()
+            await refresh_requested.wait()
+            refresh_requested.clear()
             refreshes.create_task(refresh())
 
 

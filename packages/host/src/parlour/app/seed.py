@@ -1,7 +1,6 @@
 """Adds the demo model, local-agent and a default agent to a new installation, so that it can answer immediately."""
 
 import logging
-from pathlib import Path
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.default_model import DEFAULT_AGENT_META_KEY, DEMO_ID, model_selector
@@ -20,11 +19,7 @@ PLUGIN_ID = PluginId("parlour/local-agent")
 RUNNER_ID = RunnerId(f"plugin:{PLUGIN_ID}/default")
 DEMO_PROVIDER = ProviderId(DEMO_ID)
 DEMO_MODEL = ModelId(DEMO_ID)
-BUNDLED_PLUGIN_PATHS = (
-    Path(__file__).parents[1] / "bundled" / "local-agent",
-    Path(__file__).parents[5] / "plugins" / "local-agent",
-)
-"""Folders of the bundled plugin: in an installed package, and in a clone of the repository."""
+BUNDLED_SOURCE = "bundled:local-agent"
 
 
 class Seeder:
@@ -77,10 +72,7 @@ class Seeder:
             if (
                 installed is None or not installed.installed_at
             ):  # the second case: its installation failed at an earlier start
-                source = next(path for path in BUNDLED_PLUGIN_PATHS if path.is_dir())
-                await self._plugins.install(str(source), "local-agent", None, None)
-        except StopIteration:
-            return False
+                await self._plugins.install(BUNDLED_SOURCE, None, None, None)
         except PluginError as problem:
             logger.warning("no default agent was created: local-agent could not be installed: %s", problem.message)
             return False

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import (
     AfterValidator,
     BaseModel,
+    ConfigDict,
     Field,
     SecretStr,
     field_validator,

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ def load(file: Path | None, overrides: Mapping[str, Any], environment: Mapping[s
     """
     settings_file = file or _find_settings_file(overrides, environment)
     values = _read(settings_file) if settings_file else {}
+    values.setdefault("data", default_data_directory(environment))
     for name, value in environment.items():
         if name.startswith(ENVIRONMENT_PREFIX):
             path, parsed = _setting_from_variable(name, value)
@@ -41,12 +43,22 @@ def default_settings_file(data: Path) -> Path:
     return data / "config.yaml"
 
 
+def default_data_directory(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
+    """Returns `data` in the current folder if it exists, and otherwise the user's folder for data of Parlour."""
+    here = HostSettings.model_fields["data"].default
+    if here.is_dir():
+        return Path(here)
+    home = Path(environment.get("HOME") or "~").expanduser()
+    if platform == "win32":
+        return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / "Parlour"
+    if platform == "darwin":
+        return home / "Library" / "Application Support" / "Parlour"
+    shared = Path(environment.get("XDG_DATA_HOME", ""))
+    return (shared if shared.is_absolute() else home / ".local" / "share") / "parlour"
+
+
 def _find_settings_file(overrides: Mapping[str, Any], environment: Mapping[str, str]) -> Path | None:
-    data = (
-        overrides.get("data")
-        or environment.get(f"{ENVIRONMENT_PREFIX}DATA")
-        or HostSettings.model_fields["data"].default
-    )
+    data = overrides.get("data") or environment.get(f"{ENVIRONMENT_PREFIX}DATA") or default_data_directory(environment)
     file = default_settings_file(Path(data).expanduser())
     return file if file.is_file() else None
 

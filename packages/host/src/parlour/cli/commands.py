@@ -37,6 +37,8 @@ class CliCommand(NamedTuple):
     `author`: a command for plugin authors, which needs no data directory."""
 
 
+DEFAULT_COMMAND: Final = "start"
+"""The command that is run if the command line names none."""
 GROUPS: Final = {
     "keys": "API keys",
     "users": "accounts of people",
@@ -46,19 +48,16 @@ GROUPS: Final = {
 }
 """Help of the words that only introduce commands."""
 
+_ADDRESS = (
+    CliArgument("--host", setting="http.host", metavar="H", help="address to listen on (default: 127.0.0.1)"),
+    CliArgument("--port", setting="http.port", type=int, metavar="P", help="port to listen on (default: 5300)"),
+)
 _PLUGIN_PATH = CliArgument("path", type=Path, metavar="PATH", help="the plugin's folder, or its one .py file")
 _FILE = CliArgument("file", type=Path, metavar="FILE")
 
 COMMANDS: Final = (
-    CliCommand(
-        "serve",
-        "run the Host",
-        "serve:run",
-        (
-            CliArgument("--host", setting="http.host", metavar="H", help="address to listen on (default: 127.0.0.1)"),
-            CliArgument("--port", setting="http.port", type=int, metavar="P", help="port to listen on (default: 5300)"),
-        ),
-    ),
+    CliCommand(DEFAULT_COMMAND, "run the Host and open its page; what parlour alone does", "serve:start", _ADDRESS),
+    CliCommand("serve", "run the Host", "serve:run", _ADDRESS),
     CliCommand(
         "keys create",
         "print a new key",

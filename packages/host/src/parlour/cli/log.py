@@ -21,8 +21,8 @@ def set_up_logging(settings: HostSettings) -> Redactor:
     return redactor
 
 
-def _log_unhandled_in_thread(told: threading.ExceptHookArgs) -> None:
-    _log_unhandled(told.exc_type, told.exc_value or told.exc_type(), told.exc_traceback)
+def _log_unhandled_in_thread(arguments: threading.ExceptHookArgs) -> None:
+    _log_unhandled(arguments.exc_type, arguments.exc_value or arguments.exc_type(), arguments.exc_traceback)
 
 
 def _log_unhandled(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

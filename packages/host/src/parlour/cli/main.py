@@ -7,8 +7,8 @@ from importlib import import_module
 
 from parlour.app.process_tuning import pause_garbage_collection
 
-from .commands import COMMANDS, CliCommand
-from .parser import build_parser
+from .commands import COMMANDS, DEFAULT_COMMAND, CliCommand
+from .parser import parse
 
 
 class CommandError(Exception):
@@ -16,9 +16,9 @@ class CommandError(Exception):
 
 
 def main() -> None:
-    arguments = build_parser().parse_args()
+    arguments = parse(sys.argv[1:])
     command: CliCommand = arguments.command
-    if command.words == "serve":
+    if command.words in ("serve", DEFAULT_COMMAND):
         pause_garbage_collection()
     # To find its plugins, pydantic would read the metadata of all installed packages.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

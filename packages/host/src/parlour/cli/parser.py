@@ -1,17 +1,30 @@
 """Builds the parser of the command line from the table of commands."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from .commands import COMMANDS, GROUPS, CliCommand
+from parlour.version import VERSION
 
+from .commands import COMMANDS, DEFAULT_COMMAND, GROUPS, CliCommand
+
+DEFAULT_DATA = "./data if it exists, otherwise the user's data folder"
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Parses a command line. One without a command, such as `parlour --port 80`, is one of the default command."""
+    own_options = ("-h", "--help", "--version")
+    if not words or (words[0].startswith("-") and words[0] not in own_options):
+        words = [DEFAULT_COMMAND, *words]
+    return build_parser().parse_args(words)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Builds the parser. It sets `command` to the row of the table that was called."""
     parser = argparse.ArgumentParser(prog="parlour", description="An agent host for chat.")
+    parser.add_argument("--version", action="version", version=f"parlour {VERSION}")
     subparsers: dict[str, Subparsers] = {"": parser.add_subparsers(required=True, metavar="COMMAND")}
     parsers: dict[str, argparse.ArgumentParser] = {}
     for command in COMMANDS:
@@ -47,6 +60,6 @@ def _options(after_group: bool) -> argparse.ArgumentParser:
     default = argparse.SUPPRESS if after_group else None
     owner = "the runtime's" if after_group else "the"
     options = argparse.ArgumentParser(add_help=False, argument_default=default)
-    options.add_argument("--data", type=Path, metavar="DIR", help=f"{owner} data directory (default: ./data)")
+    options.add_argument("--data", type=Path, metavar="DIR", help=f"{owner} data directory (default: {DEFAULT_DATA})")
     options.add_argument("--config", type=Path, metavar="FILE", help="a YAML file with settings")
     return options

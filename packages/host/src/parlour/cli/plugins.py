@@ -24,7 +24,7 @@ from parlour.plugin_runtime.plugin_data import delete_data
 from parlour.plugin_runtime.records import PluginRecord, RemovalMode
 from parlour.plugin_runtime.store import InstalledVersion
 from parlour.plugin_runtime.supervision.status import PluginStatus, PluginStatusFile
-from parlour.plugin_runtime.views import kept_version_text
+from parlour.plugin_runtime.views import current_version_text
 from parlour.stores.factory import current_revision, open_journal
 from parlour_sdk.values import dataclass
 
@@ -164,12 +164,12 @@ def _wait_until_upgraded(context: PluginCommandContext, plugin: InstalledVersion
         raise CommandError(f"it is installed, and {_not_yet(context, pid, 'taken')}")
     if record.current.folder != folder:
         if record.refused is None or record.refused.folder != folder:
-            meanwhile = "since another version was installed meanwhile"
-            raise CommandError(f"{plugin.plugin_id} {plugin.version} was not taken, {meanwhile}")
+            reason = "since another version was installed meanwhile"
+            raise CommandError(f"{plugin.plugin_id} {plugin.version} was not taken, {reason}")
         state = context.status.all(pid).get(plugin.plugin_id)
-        kept_text = kept_version_text(record.current.version, state.status if state else "")
+        current_text = current_version_text(record.current.version, state.status if state else "")
         raise CommandError(
-            f"{plugin.plugin_id} {plugin.version} could not be started, and {kept_text}: {record.refused.reason}"
+            f"{plugin.plugin_id} {plugin.version} could not be started, and {current_text}: {record.refused.reason}"
         )
 
 

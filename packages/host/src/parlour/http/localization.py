@@ -47,6 +47,7 @@ _FIELDS: tuple[tuple[re.Pattern[str], _Paths], ...] = tuple(
         (r"approvals(/[^/]+)?", "reason outcome.error outcome.message"),
         (r"tools", "description"),
         (r"models/[^/]+/test", "message"),
+        (r"agents/test", "message"),
         (r"audit", "detail detail.message detail.reason"),
     )
 )

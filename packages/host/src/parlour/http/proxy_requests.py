@@ -88,13 +88,13 @@ class ProxyMiddleware:
 
     def _apply_forwarded(self, scope: Scope) -> tuple[Scope, str]:
         """Returns the scope with the values that the proxy sent, and the client's address if it sent one."""
-        told = self._proxies.parse_headers(scope["headers"])
+        forwarded = self._proxies.parse_headers(scope["headers"])
         changed: dict[str, Any] = {}
-        if told.client:
-            changed["client"] = (told.client, 0)
-        if told.scheme:
-            changed["scheme"] = _SOCKET_SCHEMES[told.scheme] if scope["type"] == "websocket" else told.scheme
-        if told.host:
+        if forwarded.client:
+            changed["client"] = (forwarded.client, 0)
+        if forwarded.scheme:
+            changed["scheme"] = _SOCKET_SCHEMES[forwarded.scheme] if scope["type"] == "websocket" else forwarded.scheme
+        if forwarded.host:
             others = [(name, value) for name, value in scope["headers"] if name != b"host"]
-            changed["headers"] = [(b"host", told.host.encode("latin-1")), *others]
-        return {**scope, **changed}, told.client
+            changed["headers"] = [(b"host", forwarded.host.encode("latin-1")), *others]
+        return {**scope, **changed}, forwarded.client

@@ -38,7 +38,7 @@ class ControlGroup:
         self._folder = parent.folder / f"{PREFIX}{os.getpid()}-{name}" if parent is not None else None
 
     def add(self, pids: Iterable[int], niceness: int) -> None:
-        """Adds those processes that are not members yet. May block for some milliseconds."""
+        """Adds the processes that are not members yet. May block for some milliseconds."""
         if self._parent is None or self._folder is None:
             return
         with contextlib.suppress(OSError):  # niceness has to suffice then

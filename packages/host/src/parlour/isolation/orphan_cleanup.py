@@ -23,7 +23,10 @@ def find_marked(beginning: str) -> set[int]:
 
 
 def kill_marked(beginning: str) -> None:
-    """Kills them repeatedly, since one that was not found yet may start a child at any moment."""
+    """Kills the processes whose mark starts with `beginning`.
+
+    It does so repeatedly, since one that was not found yet may start a child at any moment.
+    """
     for _ in range(_ROUNDS):
         pids = find_marked(beginning)
         if not pids:

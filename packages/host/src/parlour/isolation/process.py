@@ -78,7 +78,7 @@ class IsolatedProcess:
         await asyncio.to_thread(self._signal, signal.SIGTERM)
 
     async def kill(self) -> None:
-        """Kills it and all its descendants, including those that left its process group."""
+        """Kills the process and all its descendants, including those that left its process group."""
         await asyncio.to_thread(self._signal, signal.SIGKILL)
         await asyncio.to_thread(self.tree.kill)
 

@@ -20,7 +20,7 @@ SIGNAL_STATUS_OFFSET = 128
 
 @dataclass(slots=True)
 class SandboxedProcess(IsolatedProcess):
-    """A process in a sandbox."""
+    """A process in a sandbox: bubblewrap is the process, and the command is its descendant."""
 
     async def wait(self) -> int:
         """Returns the command's own exit status, negative for a signal."""

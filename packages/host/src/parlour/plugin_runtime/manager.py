@@ -18,7 +18,7 @@ from .process.sandbox import SandboxState
 from .reconciler import ManagedRuntime, PluginReconciler
 from .records import PluginRecord
 from .store import InstalledVersion, PluginStore
-from .views import building_facts, facts, kept_version_text, unusable_facts
+from .views import building_facts, current_version_text, facts, unusable_facts
 
 
 class LocalPluginManager:
@@ -28,14 +28,14 @@ class LocalPluginManager:
         builds: BuildTracker,
         installer: Installer,
         runtime: ManagedRuntime,
-        settler: PluginReconciler,
+        reconciler: PluginReconciler,
         sandbox: SandboxState,
     ) -> None:
         self._store = folder
         self._builds = builds
         self._installer = installer
         self._runtime = runtime
-        self._reconciler = settler
+        self._reconciler = reconciler
         self._sandbox = sandbox
         self._building: dict[PluginId, Package] = {}
 
@@ -104,7 +104,7 @@ class LocalPluginManager:
             raise PluginError(
                 "plugin_not_started",
                 f"{installed.plugin_id} {installed.version} could not be started, and "
-                f"{kept_version_text(record.current.version, running.status if running else '')}: "
+                f"{current_version_text(record.current.version, running.status if running else '')}: "
                 f"{record.refused.reason}",
             )
         if installed.folder.name not in {version.folder for version in record.versions()}:

@@ -95,7 +95,7 @@ def building_facts(package: Package, sandbox: SandboxState) -> PluginInfo:
     )
 
 
-def kept_version_text(version: str, status: str) -> str:
+def current_version_text(version: str, status: str) -> str:
     """Describes the version that stays in place because its replacement failed."""
     return f"{version} goes on" if status == "ready" else f"{version} stays, which is {status or 'stopped'} itself"
 

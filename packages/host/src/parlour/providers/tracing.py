@@ -47,7 +47,7 @@ class TraceObserver:
         self._ids = ids
         self._open: dict[str, Span] = {}
 
-    def look(self, unit: Unit) -> None:
+    def on_commit(self, unit: Unit) -> None:
         for statement in unit.statements:
             if isinstance(statement, Insert) and statement.table is RUN_EVENTS:
                 self._record_call(statement)

@@ -42,6 +42,7 @@ KNOWN_REVISIONS = (
     "0014",
     "0015",
     "0016",
+    "0017",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]

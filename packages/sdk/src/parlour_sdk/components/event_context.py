@@ -21,11 +21,11 @@ class OnlyObserving(Exception):
 class EventContext:
     """One handler's view of one event. Its changes take effect only if the handler returns without an exception."""
 
-    def __init__(self, event: PlatformEvent, asked: EmitEvent, variables: dict[str, Any], api: PluginAPI) -> None:
+    def __init__(self, event: PlatformEvent, request: EmitEvent, variables: dict[str, Any], api: PluginAPI) -> None:
         self._event = event
         self.api = api
-        self.bot: BotIdentity | None = asked.bot
-        self.conversation_id: str | None = asked.conversation_id
+        self.bot: BotIdentity | None = request.bot
+        self.conversation_id: str | None = request.conversation_id
         self.variables: MutableMapping[str, Any] = copy.deepcopy(variables)
         """Values that travel with the event; changes are seen by every later handler and stage."""
         self.stopped = False
@@ -47,8 +47,8 @@ class EventContext:
 class ObservingContext(EventContext):
     """The context of an observing handler: methods that would change the event raise OnlyObserving."""
 
-    def __init__(self, event: PlatformEvent, asked: EmitEvent, variables: dict[str, Any], api: PluginAPI) -> None:
-        super().__init__(event, asked, variables, api)
+    def __init__(self, event: PlatformEvent, request: EmitEvent, variables: dict[str, Any], api: PluginAPI) -> None:
+        super().__init__(event, request, variables, api)
         self.variables = _ReadOnly(self.variables)
 
     def stop(self) -> None:

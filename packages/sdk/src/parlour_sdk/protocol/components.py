@@ -30,6 +30,24 @@ class RunnerList(Tolerant):
     runners: list[AgentRunnerDiscovery] = []
 
 
+class RunnerCheck(Request):
+    """Asks a runner whether a configuration works, before an agent uses it."""
+
+    runner_name: str
+    config: dict[str, Any] = {}
+    """As a run would receive it."""
+    locale: str | None = None
+
+
+class RunnerCheckResult(Strict):
+    """The outcome of a check."""
+
+    code: str = ""
+    """Empty if the configuration works; otherwise the code that a run would fail with."""
+    message: str
+    """A sentence for the operator."""
+
+
 class BotIdentity(Tolerant):
     """The bot that an event came to."""
 

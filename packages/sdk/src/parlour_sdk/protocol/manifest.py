@@ -29,6 +29,8 @@ class Capabilities(Strict):
     """Reacts to being cancelled."""
     steering: bool = False
     """Takes up messages that come while it runs."""
+    connection_test: bool = False
+    """Can check a configuration before an agent uses it."""
 
 
 class Permissions(Strict):

@@ -29,6 +29,7 @@ PLUGIN_ACTIONS: dict[str, PluginAction] = {
         PluginAction("list_components", None, components.ComponentList),
         PluginAction("list_agent_runners", None, components.RunnerList),
         PluginAction("run_agent", AgentRunRequest, AgentRunResult, streams=True),
+        PluginAction("check_runner", components.RunnerCheck, components.RunnerCheckResult),
         PluginAction("emit_event", components.EmitEvent, components.EventOutcome),
         PluginAction("call_tool", ToolInvocation, ToolOutcome),
         PluginAction("run_command", components.CommandInvocation, components.CommandReply, streams=True),

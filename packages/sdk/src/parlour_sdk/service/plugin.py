@@ -63,6 +63,8 @@ class PluginService:
                 return self._answer(self._list_components, data)
             case "list_agent_runners":
                 return self._answer(self._list_agent_runners, data)
+            case "check_runner":
+                return self._answer(self._runs.check_runner, data)
             case "emit_event":
                 return self._answer(self._events.emit_event, data)
             case "call_tool":

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from parlour_sdk import results
 from parlour_sdk.api import AgentRunAPI
+from parlour_sdk.protocol.components import RunnerCheck, RunnerCheckResult
 from parlour_sdk.protocol.context import AgentRunContext, AgentRunRequest
 from parlour_sdk.protocol.errors import AgentAPIException
 from parlour_sdk.results import Result
 from parlour_sdk.wire import Peer, WireError
 
-from .requests import COMPONENT_FAILURES, parse_request
+from .requests import COMPONENT_FAILURES, parse_request, to_json_dict, to_wire_error
 
 if TYPE_CHECKING:
     from parlour_sdk.components import AgentRunner
@@ -45,9 +46,7 @@ class RunService:
 
     async def run_agent(self, data: Any) -> AsyncGenerator[dict[str, Any], None]:
         request = parse_request(AgentRunRequest, data, "run_agent")
-        runner = self._runners.get(request.runner_name)
-        if runner is None:
-            raise WireError("not_found", f"this plugin has no runner '{request.runner_name}'")
+        runner = self._runner(request.runner_name)
         run_id, sequence = request.context.run_id, 0
         generator = runner.run(request.context, self._api(request.context))
         try:
@@ -59,6 +58,23 @@ class RunService:
             yield self._envelope(run_id, sequence + 1, _failure(run_id, error))
         finally:
             await generator.aclose()
+
+    async def check_runner(self, data: Any) -> dict[str, Any]:
+        """Answers *Test connection* for one runner."""
+        request = parse_request(RunnerCheck, data, "check_runner")
+        try:
+            check = await self._runner(request.runner_name).test_connection(request.config, request.locale)
+            return to_json_dict(RunnerCheckResult(code=check.code, message=check.message))
+        except NotImplementedError:
+            raise WireError("not_supported", f"the runner '{request.runner_name}' can't check its connection") from None
+        except COMPONENT_FAILURES as error:
+            raise to_wire_error(f"the runner '{request.runner_name}'", error) from error
+
+    def _runner(self, name: str) -> "AgentRunner":
+        runner = self._runners.get(name)
+        if runner is None:
+            raise WireError("not_found", f"this plugin has no runner '{name}'")
+        return runner
 
     def _api(self, ctx: AgentRunContext) -> AgentRunAPI:
         deadline = ctx.runtime.deadline_at

@@ -69,15 +69,15 @@ class ComponentClient(ABC):
     async def emit(
         self,
         component: Any,
-        happened: PlatformEvent,
+        event: PlatformEvent,
         *,
         variables: dict[str, Any] | None = None,
         observing: bool = False,
     ) -> EventOutcome:
         """Delivers an event and returns the outcome. Raises HandlerFailed from the exception that a handler raised."""
         request = {
-            "event": happened.model_dump(mode="json"),
-            "bot": {"id": happened.bot_id, "name": happened.bot_id, "adapter": happened.adapter_name},
+            "event": event.model_dump(mode="json"),
+            "bot": {"id": event.bot_id, "name": event.bot_id, "adapter": event.adapter_name},
             "conversation_id": self.conversation_id,
             "variables": variables or {},
             "observing": observing,
@@ -85,7 +85,7 @@ class ComponentClient(ABC):
         with ExceptionCapture() as raised:
             outcome = EventOutcome.model_validate(await self._request(load_component(component), "emit_event", request))
         if outcome.failed:
-            raise HandlerFailed(outcome.failed, happened.type) from raised.first
+            raise HandlerFailed(outcome.failed, event.type) from raised.first
         return outcome
 
     async def call_tool(

@@ -44,46 +44,46 @@ class RunContextInputs:
 
 
 def build_context(
-    opening: RunContextInputs, manifest: AgentRunnerManifest, grant: Grant, resources: Mapping[str, Sequence[BaseModel]]
+    inputs: RunContextInputs, manifest: AgentRunnerManifest, grant: Grant, resources: Mapping[str, Sequence[BaseModel]]
 ) -> AgentRunContext:
-    history = opening.history
-    inline_policy, bootstrap = _inline_history(manifest.context, history, opening.input)
+    history = inputs.history
+    inline_policy, bootstrap = _inline_history(manifest.context, history, inputs.input)
     return AgentRunContext.model_validate(
         {
-            "run_id": opening.run_id,
-            "trigger": {"type": opening.event.event_type, "source": "platform", "timestamp": opening.event.event_time},
-            "event": opening.event,
+            "run_id": inputs.run_id,
+            "trigger": {"type": inputs.event.event_type, "source": "platform", "timestamp": inputs.event.event_time},
+            "event": inputs.event,
             "conversation": {
-                "conversation_id": opening.conversation_id,
-                "sender_id": opening.actor.actor_id if opening.actor else None,
+                "conversation_id": inputs.conversation_id,
+                "sender_id": inputs.actor.actor_id if inputs.actor else None,
                 "bot_id": BOT,
                 "workspace_id": "default",
             },
-            "actor": opening.actor,
-            "subject": opening.subject,
-            "input": opening.input,
+            "actor": inputs.actor,
+            "subject": inputs.subject,
+            "input": inputs.input,
             "delivery": {"surface": "fake", "supports_streaming": True, "supports_edit": True},
             "resources": _project_resources(grant, resources),
             "context": {
-                "conversation_id": opening.conversation_id,
+                "conversation_id": inputs.conversation_id,
                 "latest_cursor": history[-1].cursor if history else None,
                 "transcript_seq": len(history),
                 "has_history_before": len(history) > 1,
                 "inline_policy": inline_policy,
                 "available_apis": dict.fromkeys(grant.apis, True),
             },
-            "state": opening.state,
+            "state": inputs.state,
             "runtime": {
                 "host_version": VERSION,
-                "trace_id": opening.run_id,
-                "attempt": opening.attempt,
-                "deadline_at": opening.deadline_at,
+                "trace_id": inputs.run_id,
+                "attempt": inputs.attempt,
+                "deadline_at": inputs.deadline_at,
                 "locale": "en_US",
                 "timezone": "UTC",
             },
-            "config": opening.config,
+            "config": inputs.config,
             "bootstrap": bootstrap,
-            **opening.overrides,
+            **inputs.overrides,
         }
     )
 

@@ -78,25 +78,25 @@ def _without_group(kind: type[PlatformEvent], fields: dict[str, Any]) -> dict[st
     return {name: value for name, value in fields.items() if name != "group"}
 
 
-def to_input(happened: PlatformEvent) -> AgentInput:
+def to_input(event: PlatformEvent) -> AgentInput:
     """Returns the input of a message; empty for any other event."""
-    if not isinstance(happened, MessageReceived):
+    if not isinstance(event, MessageReceived):
         return AgentInput()
-    return AgentInput(text=chain_text(happened.message_chain) or None, contents=_contents(happened.message_chain))
+    return AgentInput(text=chain_text(event.message_chain) or None, contents=_contents(event.message_chain))
 
 
-def find_actor(happened: PlatformEvent) -> Actor | None:
+def find_actor(event: PlatformEvent) -> Actor | None:
     for name in ("sender", "editor", "user", "member", "inviter", "operator"):
-        participant = getattr(happened, name, None)
+        participant = getattr(event, name, None)
         user = participant.user if isinstance(participant, GroupMember) else participant
         if isinstance(user, User):
             return Actor(actor_type="user", actor_id=user.id, actor_name=user.nickname or None)
-    if isinstance(user_id := getattr(happened, "user_id", None), str):
+    if isinstance(user_id := getattr(event, "user_id", None), str):
         return Actor(actor_type="user", actor_id=user_id)
-    return Actor(actor_type="system") if happened.type.startswith("schedule.") else None
+    return Actor(actor_type="system") if event.type.startswith("schedule.") else None
 
 
-def find_subject(happened: PlatformEvent) -> Subject | None:
+def find_subject(event: PlatformEvent) -> Subject | None:
     candidates = {
         "message_id": "message",
         "feedback_id": "feedback",
@@ -105,11 +105,11 @@ def find_subject(happened: PlatformEvent) -> Subject | None:
         "approval_id": "approval",
     }
     for field, kind in candidates.items():
-        if isinstance(subject_id := getattr(happened, field, None), str):
+        if isinstance(subject_id := getattr(event, field, None), str):
             return Subject(subject_type=kind, subject_id=subject_id)
-    if isinstance(member := getattr(happened, "member", None), GroupMember):
+    if isinstance(member := getattr(event, "member", None), GroupMember):
         return Subject(subject_type="membership", subject_id=f"{member.group_id}/{member.user.id}")
-    if isinstance(group := getattr(happened, "group", None), Group):
+    if isinstance(group := getattr(event, "group", None), Group):
         return Subject(subject_type="group", subject_id=group.id)
     return None
 

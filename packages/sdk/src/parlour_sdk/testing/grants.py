@@ -46,7 +46,7 @@ class Grant:
 
 def grant_for_run(
     manifest: AgentRunnerManifest,
-    there_are: Mapping[str, Operations],
+    available: Mapping[str, Operations],
     scopes: Mapping[str, StateKey],
     conversation_id: str,
     other_conversations: bool,
@@ -57,9 +57,9 @@ def grant_for_run(
         apis=granted_apis(manifest, permissions, scopes, areas),
         scopes=scopes,
         resources={
-            kind: {name: able & set(operations) for name, able in there_are[kind].items()}
+            kind: {name: able & set(operations) for name, able in available[kind].items()}
             for kind, operations in permitted_operations(manifest).items()
-            if kind in there_are
+            if kind in available
         },
         storage=areas,
         actions=granted_actions(manifest),

@@ -186,8 +186,8 @@ class FakeHost(ComponentClient):
         """Warns about selected tools that a Host would not find under this id."""
         form = self._policy.manifest(plugin, runner).config_schema
         for item in (each for each in form if each.type == TOOL_SELECTOR):
-            selected, offered = config.get(item.name) or (), self._resources.tools
-            ids = [each for each in selected if each in plugin.tools or not offered.has(each)]
+            selected, tools = config.get(item.name) or (), self._resources.tools
+            ids = [each for each in selected if each in plugin.tools or not tools.has(each)]
             for tool_id in unknown_tools(plugin.identity, plugin.tools, ids):
                 known_tools = tool_names(plugin.identity, plugin.tools)
                 warn(unknown_tool("config", item.name, tool_id, known_tools), PluginWarning, stacklevel=4)

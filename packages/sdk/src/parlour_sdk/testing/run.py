@@ -51,7 +51,7 @@ class FakeRun(FakeRunOutcome):
         self._steering = steering
         self._timeout = timeout
         self._recorder = ResultRecorder(self)
-        self._runner_gone = asyncio.Event()
+        self._runner_ended = asyncio.Event()
         self._changed = asyncio.Event()
         self._stream: WireStream | None = None
         self._stopping: FakeRunEnd | None = None
@@ -125,7 +125,7 @@ class FakeRun(FakeRunOutcome):
             self.end(self._stopping or self._timeout_if_late(run_end))
             self._notify()
         try:
-            await asyncio.wait_for(self._runner_gone.wait(), GRACE_SECONDS)
+            await asyncio.wait_for(self._runner_ended.wait(), GRACE_SECONDS)
         except TimeoutError:
             self.warnings.append(f"the runner still runs {GRACE_SECONDS:g} s after its run has ended")
         # A failing test shows its log.
@@ -134,7 +134,7 @@ class FakeRun(FakeRunOutcome):
     async def _consume(self) -> FakeRunEnd:
         request = {"runner_id": self.session.runner_id, "runner_name": self.session.runner_name}
         data = {**request, "context": self.context.model_dump(mode="json")}
-        self._stream = stream = self._line.stream("run_agent", data, self._runner_gone.set)
+        self._stream = stream = self._line.stream("run_agent", data, self._runner_ended.set)
         try:
             async for raw in stream:
                 run_end = self._recorder.record(raw)
@@ -150,22 +150,22 @@ class FakeRun(FakeRunOutcome):
             stream.abort(FakeRunStopped())
 
     def _end_unstarted(self) -> FakeRunEnd:
-        self._runner_gone.set()
+        self._runner_ended.set()
         return CANCELLED
 
     def _set_deadline(self) -> asyncio.TimerHandle | None:
         if self._timeout is None:
             return None
-        return asyncio.get_running_loop().call_later(self._timeout, self._stop, self._time_over())
+        return asyncio.get_running_loop().call_later(self._timeout, self._stop, self._timeout_end())
 
     def _timeout_if_late(self, run_end: FakeRunEnd) -> FakeRunEnd:
         """Turns a failure at the deadline into a timeout, since the runner may notice the deadline before the Host."""
         deadline = self.context.runtime.deadline_at
         if deadline is None or run_end.status != "failed" or run_end.code not in TIMEOUT_CODES:
             return run_end
-        return self._time_over() if time.time() * 1000 >= deadline - CLOCK_TOLERANCE_MILLISECONDS else run_end
+        return self._timeout_end() if time.time() * 1000 >= deadline - CLOCK_TOLERANCE_MILLISECONDS else run_end
 
-    def _time_over(self) -> FakeRunEnd:
+    def _timeout_end(self) -> FakeRunEnd:
         return FakeRunEnd("timeout", "runner.timeout", f"the run took longer than {self._timeout or 0:g} s")
 
     def _stop(self, run_end: FakeRunEnd) -> None:

@@ -37,14 +37,16 @@ class RunOptions:
 
 
 class RunSetup:
-    def __init__(self, offer: HostResources, facts: HostRecords, ids: ReadableIds, policy: AccessOverrides) -> None:
-        self._offer = offer
-        self._facts = facts
+    def __init__(
+        self, resources: HostResources, records: HostRecords, ids: ReadableIds, policy: AccessOverrides
+    ) -> None:
+        self._resources = resources
+        self._records = records
         self._ids = ids
         self._policy = policy
 
     def open_run(
-        self, manifest: AgentRunnerManifest, occasion: EventFixture, conversation_id: str, terms: RunOptions
+        self, manifest: AgentRunnerManifest, fixture: EventFixture, conversation_id: str, terms: RunOptions
     ) -> tuple[Session, AgentRunContext]:
         """Sets up a run. An invalid configuration or steering plan raises ValueError before anything is recorded."""
         config, planned = (
@@ -58,67 +60,67 @@ class RunSetup:
             manifest.id,
             manifest.name,
             conversation_id,
-            self._grant(manifest, occasion, conversation_id),
+            self._grant(manifest, fixture, conversation_id),
             steering_by_pull=planned,
         )
-        self._record_event(occasion, conversation_id)
-        return session, self._context(manifest, session, occasion, config, terms)
+        self._record_event(fixture, conversation_id)
+        return session, self._context(manifest, session, fixture, config, terms)
 
     def record_steering(self, session: Session, text: str) -> SteeringItem:
-        occasion = create_event_fixture(text, None, None, self._ids)
-        self._record_event(occasion, session.conversation_id)
+        fixture = create_event_fixture(text, None, None, self._ids)
+        self._record_event(fixture, session.conversation_id)
         return SteeringItem(
             claimed_run_id=session.run_id,
             runner_id=session.runner_id,
-            event=occasion.event,
-            input=occasion.input,
-            actor=occasion.actor,
-            subject=occasion.subject,
+            event=fixture.event,
+            input=fixture.input,
+            actor=fixture.actor,
+            subject=fixture.subject,
         )
 
-    def build_claimed_context(self, run: AgentRun, asked: RunCreate) -> AgentRunContext:
+    def build_claimed_context(self, run: AgentRun, request: RunCreate) -> AgentRunContext:
         """Builds the context of a claimed run for the remote worker that executes it."""
-        occasion = create_event_fixture(asked.event.input, None, asked.event.actor, self._ids)
+        fixture = create_event_fixture(request.event.input, None, request.event.actor, self._ids)
         manifest = AgentRunnerManifest(id=run.runner_id, name="default", label={"en_US": "default"})
         session = Session(run.run_id, run.runner_id, "default", run.conversation_id or "", grants.Grant(frozenset()))
-        return self._context(manifest, session, occasion, asked.config or {}, RunOptions(attempt=run.attempt))
+        return self._context(manifest, session, fixture, request.config or {}, RunOptions(attempt=run.attempt))
 
-    def _grant(self, manifest: AgentRunnerManifest, occasion: EventFixture, conversation_id: str) -> grants.Grant:
-        scopes = occasion.scopes(manifest.id, conversation_id)
+    def _grant(self, manifest: AgentRunnerManifest, fixture: EventFixture, conversation_id: str) -> grants.Grant:
+        scopes = fixture.scopes(manifest.id, conversation_id)
         allowed = {scope: key for scope, key in scopes.items() if scope in self._policy.state_scopes}
-        there_are = self._offer.operations()
-        return grants.grant_for_run(manifest, there_are, allowed, conversation_id, self._policy.other_conversations)
+        available = self._resources.operations()
+        return grants.grant_for_run(manifest, available, allowed, conversation_id, self._policy.other_conversations)
 
     def _context(
         self,
         manifest: AgentRunnerManifest,
         session: Session,
-        occasion: EventFixture,
+        fixture: EventFixture,
         config: dict[str, Any],
         terms: RunOptions,
     ) -> AgentRunContext:
-        artifacts, able = self._facts.artifacts, manifest.capabilities.multimodal_input
-        opening = context.RunContextInputs(
+        artifacts, able = self._records.artifacts, manifest.capabilities.multimodal_input
+        inputs = context.RunContextInputs(
             run_id=session.run_id,
-            event=occasion.event,
-            input=context.to_readable_input(occasion.input, able, artifacts, session.conversation_id),
+            event=fixture.event,
+            input=context.to_readable_input(fixture.input, able, artifacts, session.conversation_id),
             conversation_id=session.conversation_id,
-            actor=occasion.actor,
-            subject=occasion.subject,
+            actor=fixture.actor,
+            subject=fixture.subject,
             attempt=terms.attempt,
             deadline_at=int((time.time() + terms.seconds) * 1000) if terms.seconds else None,
             config=config,
-            state=self._facts.state.snapshot(session.grant.scopes),
-            history=self._facts.transcript.for_conversation(session.conversation_id),
+            state=self._records.state.snapshot(session.grant.scopes),
+            history=self._records.transcript.for_conversation(session.conversation_id),
             overrides=terms.overrides,
         )
-        return context.build_context(opening, manifest, session.grant, self._offer.resources())
+        return context.build_context(inputs, manifest, session.grant, self._resources.resources())
 
-    def _record_event(self, occasion: EventFixture, conversation_id: str) -> None:
-        event = occasion.event
-        self._facts.events.add(**occasion.record(), conversation_id=conversation_id, bot_id=BOT)
-        if occasion.message is not None:
-            self._facts.transcript.add(conversation_id, occasion.message, event.event_id, event.event_type)
+    def _record_event(self, fixture: EventFixture, conversation_id: str) -> None:
+        event = fixture.event
+        self._records.events.add(**fixture.record(), conversation_id=conversation_id, bot_id=BOT)
+        if fixture.message is not None:
+            self._records.transcript.add(conversation_id, fixture.message, event.event_id, event.event_type)
 
 
 def _steering_by_pull(steering: SteeringPlan) -> dict[int, list[str]]:

@@ -39,8 +39,8 @@ class Peer:
         self.name = name
         self._client_side = ClientSide(transport, self._limits, self._loop)
         self._server_side = ServerSide(transport, dispatcher, self._limits, self._loop, self.close, name)
-        self._read_cap = ReadLimiter(self._limits, clock or self._loop.time)
-        self._exempt_cap = exempt_limiter(self._limits, clock or self._loop.time)
+        self._read_limiter = ReadLimiter(self._limits, clock or self._loop.time)
+        self._exempt_limiter = exempt_limiter(self._limits, clock or self._loop.time)
         self._resume: asyncio.TimerHandle | None = None
         self.paused_until = -inf
         """Event loop time at which reading resumed, or will resume, after the latest pause by the read limiter."""
@@ -130,14 +130,14 @@ class Peer:
                 assert_never(incoming)
 
     def _charge(self, frame: bytes) -> None:
-        self._pause_for(self._read_cap.charge(len(frame), count_as_frames(frame)))
+        self._pause_for(self._read_limiter.charge(len(frame), count_as_frames(frame)))
 
     def _charge_exempt(self, frame: bytes) -> None:
         """Charges pings, cancels and credit to a separate limit, so that they neither use up the main one nor flood."""
         if len(frame) > SMALL_FRAME_BYTES:  # larger than any legitimate frame of these kinds
             self._charge(frame)
         else:
-            self._pause_for(self._exempt_cap.charge(len(frame)))
+            self._pause_for(self._exempt_limiter.charge(len(frame)))
 
     def _pause_for(self, pause: float) -> None:
         if pause > 0:

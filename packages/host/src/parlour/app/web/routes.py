@@ -25,6 +25,7 @@ from parlour.http import adapters, audit, info, openapi, runners, runtimes, stat
 from parlour.http.accounts import endpoints as accounts
 from parlour.http.accounts.throttle import LoginThrottle
 from parlour.http.agents import endpoints as agents
+from parlour.http.agents.connection_test import RunnerConnectionTest
 from parlour.http.agents.mapping import AgentMapper
 from parlour.http.allowed_hosts import AllowedHosts
 from parlour.http.approvals import endpoints as approvals
@@ -78,6 +79,7 @@ from parlour.http.target_validation import TargetValidator
 from parlour.http.users import endpoints as users
 from parlour.http.webhooks import endpoints as webhooks
 from parlour.http.webhooks.endpoints import WebhookMapper
+from parlour.plugin_runtime.packages.bundled import bundled_plugins
 from parlour_sdk.values import dataclass
 
 from .connection_limits import ConnectionLimiter
@@ -182,11 +184,12 @@ class RouterBuilder:
     def _agents_and_bots(self) -> list[APIRouter]:
         host, core = self.host, self.host.core
         agent_mapper = AgentMapper(core.registry, host.secrets)
+        runner_test = RunnerConnectionTest(core.registry, host.runtime, host.secrets)
         bot_mapper = BotMapper(host.catalogue, host.secrets)
         route_mapper = RouteMapper(core.agents, host.plugins, host.secrets)
         default_mapper = DefaultAgentMapper(core.agents, core.bots, host.catalogue)
         return [
-            agents.router(core.agents, agent_mapper, host.box.prepare, host.cursors, host.ids, host.clock),
+            agents.router(core.agents, agent_mapper, runner_test, host.box.prepare, host.cursors, host.ids, host.clock),
             adapters.router(host.catalogue, host.cursors),
             bots.router(core.bots, bot_mapper, host.bots, core.routes, core.agents, host.cursors, host.ids, host.clock),
             bot_routes.router(core.bots, core.routes, route_mapper, core.router, core.subscriptions, host.clock),
@@ -218,8 +221,9 @@ class RouterBuilder:
         mapper = McpServerMapper(
             mcp.mcp_repository, host.secrets, mcp.reserved_namespaces, self.settings.mcp.allow_unsandboxed
         )
+        plugin_audit = PluginAudit(host.core.audit_log, host.clock)
         return [
-            plugins.router(host.plugins, self.uploads, PluginAudit(host.core.audit_log, host.clock), host.cursors),
+            plugins.router(host.plugins, bundled_plugins, self.uploads, plugin_audit, host.cursors),
             tools.router(mcp.registry, host.cursors),
             box.router(
                 host.box.service,
@@ -234,7 +238,7 @@ class RouterBuilder:
     def _records(self) -> list[APIRouter]:
         host, core, access = self.host, self.host.core, ArtifactAccess(self.host.journal)
         deletion = ConversationDeletion(core.conversations, core.default_agents, core.conversation_eraser, host.clock)
-        kept_ms = int(self.settings.artifacts.unclaimed_upload_hours * 3_600_000)
+        unclaimed_ms = int(self.settings.artifacts.unclaimed_upload_hours * 3_600_000)
         return [
             conversations.router(
                 host.journal,
@@ -248,7 +252,7 @@ class RouterBuilder:
             audit.router(self._pages()),
             feedback.router(self._pages()),
             artifacts.router(core.artifacts, access),
-            files.router(core.artifacts, access, host.journal, host.clock, self.uploads, kept_ms),
+            files.router(core.artifacts, access, host.journal, host.clock, self.uploads, unclaimed_ms),
         ]
 
     def _pages(self) -> Pages:

@@ -31,7 +31,10 @@ class AuditedCaller(Protocol):
 def access_entry(
     caller: AuditedCaller, run_id: RunId, action: str, resource: str, scope: str, outcome: str, code: str, now: int
 ) -> Insert:
-    """Records a plugin's call. `run_id` is what the call named; it is the caller's own only if there is a session."""
+    """Builds the entry that records a plugin's call.
+
+    `run_id` is what the call named; it is the caller's own only if there is a session.
+    """
     return _entry(
         now,
         kind="access",
@@ -48,7 +51,7 @@ def access_entry(
 
 
 def denial_count_entry(plugin_id: PluginId, counts: Mapping[str, int], now: int) -> Insert:
-    """Records the refusals of one plugin beyond the first ones of a minute, as one entry with their number."""
+    """Builds the entry that counts the refusals of one plugin beyond the first ones of a minute."""
     return _entry(
         now,
         kind="access",
@@ -62,7 +65,7 @@ def denial_count_entry(plugin_id: PluginId, counts: Mapping[str, int], now: int)
 
 
 def denial_count_update(plugin_id: PluginId, counts: Mapping[str, int], made_at: int) -> Update:
-    """Updates the number in an entry that `denial_count_entry` made.
+    """Builds the statement that updates the number in an entry of `denial_count_entry`.
 
     The entry may be gone: retention does not wait for the end of a minute.
     """
@@ -75,7 +78,7 @@ def _count(counts: Mapping[str, int]) -> str:
 
 
 def budget_refusal_entry(context: CallContext, model_id: ModelId, reason: str, now: int) -> Insert:
-    """Records a model call that a budget did not allow."""
+    """Builds the entry that records a model call that a budget did not allow."""
     return _entry(
         now,
         kind="access",
@@ -91,7 +94,10 @@ def budget_refusal_entry(context: CallContext, model_id: ModelId, reason: str, n
 
 
 def change_entry(actor: str, action: str, resource: str, before: Any, after: Any, now: int) -> Insert:
-    """Records a change by a user, an API key or the command line. The caller masks secrets beforehand."""
+    """Builds the entry that records a change by a user, an API key or the command line.
+
+    The caller masks secrets beforehand.
+    """
     detail = dumps({"before": before, "after": after})
     return _entry(now, kind="admin", actor=actor, action=action, resource=resource, outcome="done", detail=detail)
 
@@ -99,7 +105,7 @@ def change_entry(actor: str, action: str, resource: str, before: Any, after: Any
 def runtime_entry(
     plugin_id: PluginId, runtime_id: RuntimeId, action: str, outcome: str, now: int, run_id: RunId = NO_RUN
 ) -> Insert:
-    """Records what happened to a remote runtime or to one of its claims."""
+    """Builds the entry that records what happened to a remote runtime or to one of its claims."""
     return _entry(
         now,
         kind="runtime",

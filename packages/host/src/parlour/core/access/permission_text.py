@@ -41,11 +41,14 @@ PERMISSION_TEXTS = {
     "network.unfiltered": "reach {hosts} over the network (the sandbox can't tell hosts apart: it gets the whole "
     "network, and with it whatever listens on this machine)",
     "network.open": "reach {hosts} over the network",
+    "network.any": "reach any host over the network, and with it whatever listens on this machine",
     "no_sandbox": "without having asked: use the whole network and whatever files the user that runs Parlour may, "
     "since there is no sandbox around it",
 }
 EVERY_EVENT = "*"
 """Event type in a manifest that stands for all events."""
+EVERY_HOST = "*"
+"""Host in a manifest that stands for all hosts: the address is a setting of the plugin's agents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,9 @@ def _events(types: list[str]) -> Iterator[PermissionText]:
 
 
 def _network(hosts: list[str], sandboxed: bool) -> Iterator[PermissionText]:
-    if hosts:
+    if EVERY_HOST in hosts:
+        yield _sentence("network.any")
+    elif hosts:
         yield _sentence("network.unfiltered" if sandboxed else "network.open", hosts=_joined(hosts))
     if not sandboxed:
         yield _sentence("no_sandbox")

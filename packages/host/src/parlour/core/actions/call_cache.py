@@ -149,7 +149,7 @@ class CallCache:
         parts: tuple[Any, ...],
         failure: CallRejected | ProviderFailed | None = None,
     ) -> None:
-        if cached_call is None or (failure is not None and cached_call.session.is_over()):
+        if cached_call is None or (failure is not None and cached_call.session.is_closed()):
             return  # the run is over, so it did not receive this answer
         answered_call = replace(cached_call.call, state="answered", parts=parts)
         refused_call = (

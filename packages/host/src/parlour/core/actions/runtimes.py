@@ -100,7 +100,7 @@ class RuntimeActions:
             return LeaseRenewed(lease_until=now, cancel_requested=True)
         run = await self._get_claimed_run(caller, RunId(request.target_run_id))
         run.verify(request.lease, caller.plugin_id)
-        if run.active_run.session.is_over():
+        if run.active_run.session.is_closed():
             return LeaseRenewed(lease_until=now, cancel_requested=True)
         try:
             lease = await run.renew(request.lease, caller.plugin_id)
@@ -117,7 +117,7 @@ class RuntimeActions:
         """Returns a run of the queue, for the plugin that holds or held it. Raises CallRejected if it is over."""
         remote_run = self._queue.get(run_id)
         if remote_run is None:
-            raise await self._control.run_over_error(caller, run_id)
+            raise await self._control.run_ended_error(caller, run_id)
         return remote_run
 
 

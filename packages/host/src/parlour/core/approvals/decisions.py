@@ -203,14 +203,14 @@ class DecisionRecords:
         draft.add(inbox.enqueue(Ref(position, "seq"), request_event.conversation_id, event.bot_id))
         return QueuedDecision(position, event, request_event.conversation_id)
 
-    def after_commit(self, closed: Approval, owed: QueuedDecision | None, receipt: Receipt, now: int) -> None:
+    def after_commit(self, closed: Approval, queued: QueuedDecision | None, receipt: Receipt, now: int) -> None:
         """Starts an approved tool call and the deliveries of the committed event, and queues it if the agent handles
         it.
         """
         self._tool_calls.wake(closed)
         self._host_events.after_commit(EVENT_TYPE)
-        if owed is not None:
-            self._queue.enqueue(owed.to_queue_entry(receipt, now))
+        if queued is not None:
+            self._queue.enqueue(queued.to_queue_entry(receipt, now))
 
     def _is_handled_by_agent(self, agent_id: AgentId) -> bool:
         agent = self._agents.get(agent_id)

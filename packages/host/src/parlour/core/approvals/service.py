@@ -74,10 +74,10 @@ class ApprovalService:
         if not self._is_expiring:
             self._is_expiring = True
             self._await_expired()
-        for known in await self._rows.created_since(self._clock.now() - KEYWORD_RETENTION_MILLISECONDS):
-            self._pending.remember(known)
-            if known.status == "approved" and not known.outcome:
-                await self._recover_outcome(known)
+        for approval in await self._rows.created_since(self._clock.now() - KEYWORD_RETENTION_MILLISECONDS):
+            self._pending.remember(approval)
+            if approval.status == "approved" and not approval.outcome:
+                await self._recover_outcome(approval)
         for pending in await self._rows.pending():
             self._pending.track(pending)
 
@@ -117,19 +117,19 @@ class ApprovalService:
         chat gets a reply anyway. With a conversation id, only approvals of that conversation are found.
         """
         async with self._lock(approval_id):
-            known = await self._rows.get(approval_id)
-            if known is None or conversation_id not in ("", known.conversation_id):
+            approval = await self._rows.get(approval_id)
+            if approval is None or conversation_id not in ("", approval.conversation_id):
                 raise CallRejected("not_found", f"there is no approval '{approval_id[:64]}'")
-            ensure_may_decide(known, decider, self._clock.now(), language)
+            ensure_may_decide(approval, decider, self._clock.now(), language)
             status: ApprovalStatus = "approved" if verdict == "approve" else "denied"
-            closed = replace(known, status=status, decided_by=decider.name, reason=reason[:1000])
+            closed = replace(approval, status=status, decided_by=decider.name, reason=reason[:1000])
             try:
                 return await self._close(closed, decider, post_decision)
             except GuardFailed as failure:
-                if (meanwhile := await self._rows.get(approval_id)) is not None:
-                    ensure_may_decide(meanwhile, decider, self._clock.now(), language)
-                told = text("approval.changed", language, keyword=known.keyword)
-                raise CallRejected("conflict", told) from failure
+                if (latest := await self._rows.get(approval_id)) is not None:
+                    ensure_may_decide(latest, decider, self._clock.now(), language)
+                message = text("approval.changed", language, keyword=approval.keyword)
+                raise CallRejected("conflict", message) from failure
 
     def _lock(self, approval_id: ApprovalId) -> asyncio.Lock:
         """Returns the lock that serializes decisions on one approval. The database guarantees that there is only
@@ -158,28 +158,28 @@ class ApprovalService:
         of_run = await self._records.ledger_statements(closed, now)
         acts = self._records.action_rows(closed)
         closed = replace(closed, decided_at=now, outbox_id=acts[-1].outbox_id if acts else NO_OUTBOX)
-        said = self._decision_rows(event, closed, decider, post_decision) if event is not None else []
+        messages = self._decision_rows(event, closed, decider, post_decision) if event is not None else []
         draft = UnitBuilder("approval.decide")
         draft.add(
             rows.record_decision(closed),
             _audit_entry(closed, now),
-            *(outbox_rows.insert(row) for row in [*acts, *said]),
+            *(outbox_rows.insert(row) for row in [*acts, *messages]),
             *of_run,
             *self._records.job_statements(closed),
         )
-        owed = self._records.add_event(draft, event, closed, decider, now) if event is not None else None
+        queued = self._records.add_event(draft, event, closed, decider, now) if event is not None else None
         ended = self._outbox.watch(closed.outbox_id) if acts else None
         try:
             receipt = await self._journal.commit(draft.build())
         except (GuardFailed, StorageFailed) as failure:
             self._outbox.unwatch(closed.outbox_id)
-            self._delivery.publisher.after_rollback([*acts, *said], failure)
+            self._delivery.publisher.after_rollback([*acts, *messages], failure)
             raise
-        self._delivery.publisher.after_commit([*acts, *said])
+        self._delivery.publisher.after_commit([*acts, *messages])
         if ended is not None:
             self._tasks.start(self._record_outcome(closed.approval_id, ended))
         self._pending.resolve(ApprovalDecision(closed, ended))
-        self._records.after_commit(closed, owed, receipt, now)
+        self._records.after_commit(closed, queued, receipt, now)
         return closed
 
     def _decision_rows(
@@ -204,10 +204,10 @@ class ApprovalService:
 
     async def _record_outcome(self, approval_id: ApprovalId, ended: "asyncio.Future[SendOutcome]") -> None:
         outcome = await asyncio.shield(ended)
-        told = {"state": outcome.state, "reason": outcome.reason, "result": outcome.sent.result}
+        record = {"state": outcome.state, "reason": outcome.reason, "result": outcome.sent.result}
         while True:
             try:
-                await self._journal.commit(Unit("approval.outcome", (rows.record_outcome(approval_id, told),)))
+                await self._journal.commit(Unit("approval.outcome", (rows.record_outcome(approval_id, record),)))
                 return
             except StorageFailed as failure:
                 logger.error("the outcome of approval %s waits for the database: %s", approval_id, failure.message)
@@ -224,9 +224,9 @@ class ApprovalService:
     async def _expire_pending(self, approval_id: ApprovalId) -> None:
         async with self._lock(approval_id):
             try:
-                known = await self._rows.get(approval_id)
-                if known is not None and known.status == "pending":
-                    late = replace(known, status="expired", reason="nobody decided in time")
+                approval = await self._rows.get(approval_id)
+                if approval is not None and approval.status == "pending":
+                    late = replace(approval, status="expired", reason="nobody decided in time")
                     await self._close(late, None, post_decision=True)
             except (StorageFailed, GuardFailed) as failure:  # also if a change of its run's ledger prevented the write
                 logger.error("approval %s could not be expired yet: %s", approval_id, failure)

@@ -95,7 +95,7 @@ def _one_line(text: str) -> str:
 
 
 def prompt_text(approval: Approval, now: int, language: str) -> str:
-    """Returns the text of the prompt."""
+    """Returns the question to the people who may decide, in the given language."""
     time = _duration_text(approval.expires_at - now, language)
     return text("approval.question", language, what=approval.words, keyword=approval.keyword, time=time)
 

@@ -39,9 +39,9 @@ class PendingApprovals:
     def by_keyword(self, keyword: str) -> Approval | None:
         return self._by_keyword.get(keyword)
 
-    def remember(self, known: Approval) -> None:
+    def remember(self, approval: Approval) -> None:
         """Makes an approval known by its keyword, in its current state."""
-        self._by_keyword[known.keyword] = known
+        self._by_keyword[approval.keyword] = approval
 
     def track(self, pending: Approval) -> None:
         """Waits for a decision on a committed approval until it expires.
@@ -107,5 +107,5 @@ class PendingApprovals:
     def _forget_old(self) -> None:
         if len(self._by_keyword) >= MAX_CACHED_KEYWORDS:
             oldest = self._clock.now() - KEYWORD_RETENTION_MILLISECONDS
-            kept = {word: each for word, each in self._by_keyword.items() if each.created_at > oldest}
-            self._by_keyword = kept
+            recent = [approval for approval in self._by_keyword.values() if approval.created_at > oldest]
+            self._by_keyword = {approval.keyword: approval for approval in recent}

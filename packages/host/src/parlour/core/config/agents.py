@@ -1,4 +1,4 @@
-"""Repository of agents."""
+"""Repository of agents, cached in memory and written through: they are few and read for every event."""
 
 from parlour.core.journal import Journal
 from parlour.core.model.agent import Agent

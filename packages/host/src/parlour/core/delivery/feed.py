@@ -116,7 +116,7 @@ class Feed:
         self._active_runs: dict[ConversationId, ActiveRunFrames] = {}
 
     def next_seq(self) -> int:
-        """Returns the next sequence number."""
+        """Takes the next number of the feed. Numbers grow with time, so they stay in order across restarts."""
         self._last = max(self._last + 1, self._clock.now() * 1000)
         return self._last
 

@@ -41,7 +41,7 @@ class SendSerializer:
 
 
 class AccountSendQueue:
-    """The queue of sends of one account."""
+    """Serializes the sends of one account as long as its platform acknowledges them fast."""
 
     def __init__(self) -> None:
         self._queue: deque[SendTurn] = deque()

@@ -86,18 +86,18 @@ class JobAttempts:
         """Makes one attempt and records its result. Does nothing if the job was changed in the meantime."""
         async with self._slot(handler, job):
             try:
-                begun = await retry_on_storage_failure(partial(self._begin, handler, job), f"job {job.job_id}")
+                started = await retry_on_storage_failure(partial(self._begin, handler, job), f"job {job.job_id}")
             except GuardFailed:
                 return  # cancelled or removed while it waited
-            if begun is None:
+            if started is None:
                 return
-            active = self._run(handler, begun)
+            active = self._run(handler, started)
             try:
-                result = await self._wait_for(handler, begun, active)
+                result = await self._wait_for(handler, started, active)
             finally:
                 del self._active[job.job_id]
             if result is not None:
-                await self._record(handler, begun, result, active.progress)
+                await self._record(handler, started, result, active.progress)
 
     def _slot(self, handler: JobHandler, job: Job) -> asyncio.Semaphore:
         group = (handler.kind, handler.concurrency_group(job))
@@ -113,15 +113,15 @@ class JobAttempts:
         if job.max_attempts and job.attempts >= job.max_attempts + EXTRA_INTERRUPTED_ATTEMPTS:
             await self._end(job, "failed", INTERRUPTED_REASON, handler.on_failed(job, INTERRUPTED_REASON))
             return None
-        begun = replace(job, attempts=job.attempts + 1)
+        started = replace(job, attempts=job.attempts + 1)
         if not handler.counts_before_attempt:
-            return begun
+            return started
         now = self._clock.now()
         lease_until = self._lease_end()
         await self._journal.commit(Unit("job.begin", (job_rows.claim(job, self._owner, now, lease_until),)))
         interruptions = job.interruptions + (job.state == "running")
         return replace(
-            begun,
+            started,
             state="running",
             interruptions=interruptions,
             owner=self._owner,

@@ -30,7 +30,7 @@ _RELEASED: Final[dict[str, Value]] = {"owner": "", "lease_until": 0}
 
 
 def insert(job: Job, event_seq: int | Ref) -> Insert:
-    """Inserts a job. The number of its event may be that of an event in the same unit."""
+    """Builds the statement that inserts a job. The number of its event may be that of an event in the same unit."""
     values: dict[str, Value | Ref] = {
         "job_id": job.job_id,
         "kind": job.kind,
@@ -59,14 +59,17 @@ def insert(job: Job, event_seq: int | Ref) -> Insert:
 
 
 def delete_of_event(kind: str, order_key: str, event_seq: int) -> Delete:
-    """Deletes the open jobs of a kind about an event, if there are any."""
+    """Builds the statement that deletes the open jobs of a kind about an event, if there are any."""
     return Delete(
         JOBS, where(kind=kind, order_key=order_key, event_seq=event_seq, state=one_of(*OPEN_STATES)), expect=ANY
     )
 
 
 def claim(job: Job, owner: str, now: int, lease_until: int) -> Update:
-    """Counts an attempt before it is made. Fails if the job was changed or is to be cancelled."""
+    """Builds the statement that counts an attempt before it is made.
+
+    It fails if the job was changed or is to be cancelled.
+    """
     values: dict[str, Value] = {
         "state": "running",
         "attempts": job.attempts + 1,
@@ -80,18 +83,18 @@ def claim(job: Job, owner: str, now: int, lease_until: int) -> Update:
 
 
 def renew(job_id: JobId, owner: str, lease_until: int) -> Update:
-    """Extends the lease of a running job, and returns whether it is to be cancelled."""
+    """Builds the statement that extends the lease of a running job. Its receipt says whether to cancel the job."""
     guard = where(job_id=job_id, state="running", owner=owner)
     return Update(JOBS, {"lease_until": lease_until}, guard, returning=("cancel_requested_at",))
 
 
 def save_progress(job_id: JobId, progress: ProgressValues) -> Update:
-    """Stores the progress of an open job."""
+    """Builds the statement that stores the progress of an open job."""
     return Update(JOBS, {**_progress_columns(progress)}, _open(job_id), expect=ANY)
 
 
 def postpone(job: Job, not_before: int, reason: str) -> Update:
-    """Schedules the next attempt of a job, with its payload, attempts and progress as given."""
+    """Builds the statement that schedules the next attempt of a job, and stores its payload, attempts and progress."""
     values: dict[str, Value] = {
         "state": "pending",
         "payload": dumps(job.payload),
@@ -105,7 +108,7 @@ def postpone(job: Job, not_before: int, reason: str) -> Update:
 
 
 def finish(job: Job, state: JobState, reason: str, now: int) -> Update:
-    """Ends a job and keeps its row, with its attempts and progress as given."""
+    """Builds the statement that ends a job and keeps its row, with its attempts and progress as given."""
     values: dict[str, Value] = {
         "state": state,
         "attempts": job.attempts,
@@ -118,23 +121,23 @@ def finish(job: Job, state: JobState, reason: str, now: int) -> Update:
 
 
 def remove(job: Job) -> Delete:
-    """Ends a job and deletes its row."""
+    """Builds the statement that ends a job and deletes its row."""
     return Delete(JOBS, _attempt_guard(job))
 
 
 def cancel_pending(job_id: JobId, reason: str, now: int) -> Update:
-    """Cancels a job that no worker runs."""
+    """Builds the statement that cancels a job that no worker runs."""
     values: dict[str, Value] = {"state": "cancelled", "error": reason, "finished_at": now, "cancel_requested_at": now}
     return Update(JOBS, {**values}, where(job_id=job_id, state="pending"))
 
 
 def request_cancel(job_id: JobId, now: int) -> Update:
-    """Stores the request to cancel a job that a worker runs."""
+    """Builds the statement that stores the request to cancel a job that a worker runs."""
     return Update(JOBS, {"cancel_requested_at": now}, _open(job_id))
 
 
 def restart(job: Job) -> Update:
-    """Makes a job due at once; one that has failed or was cancelled starts over."""
+    """Builds the statement that makes a job due at once; one that has failed or was cancelled starts over."""
     values: dict[str, Value] = {"not_before": 0}
     if job.state in RETRYABLE_STATES:
         values |= {
@@ -198,13 +201,13 @@ class JobStore:
         in_key = where(kind=kind, order_key=order_key)
         due = await self._first(in_key + where(state="pending", not_before=at_most(now)))
         is_open = in_key + where(state=one_of(*OPEN_STATES))
-        begun = is_open + where(attempts=above(0))
+        attempted = is_open + where(attempts=above(0))
         if due is None:
             if await self._first(is_open, order=()) is None:
                 return NextJob()
-            head = await self._first(begun)
+            head = await self._first(attempted)
         else:
-            head = await self._first(begun + _not_after(due)) or due
+            head = await self._first(attempted + _not_after(due)) or due
         if head is not None:
             return NextJob(head, max(head.not_before, head.lease_until if head.state == "running" else 0))
         scheduled = await self._first(is_open, order=("not_before",))

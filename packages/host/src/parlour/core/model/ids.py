@@ -27,6 +27,8 @@ RuntimeId = NewType("RuntimeId", str)
 """Id of a remote worker, chosen by the worker."""
 PartId = NewType("PartId", str)
 """Id of a part, the unit of work that one Host owns: `bot:<id>`, `shard:00` to `shard:63` or `duty:<name>`."""
+HostId = NewType("HostId", str)
+"""Id of a Host's process in a cluster; a restarted Host has a new one."""
 OutboxId = NewType("OutboxId", str)
 """Id of a row of the outbox; made by the Host."""
 ApprovalId = NewType("ApprovalId", str)

@@ -36,6 +36,20 @@ class PluginManifestReport:
 
 
 @dataclass(frozen=True, slots=True)
+class BundledPlugin:
+    """A plugin that comes with Parlour and can be installed from its own files."""
+
+    plugin_id: PluginId
+    source: str
+    """What to install it from."""
+    version: str
+    label: dict[str, str] | None
+    description: dict[str, str] | None
+    icon: str = ""
+    """A data URL; empty if it has none."""
+
+
+@dataclass(frozen=True, slots=True)
 class PluginInfo:
     """Describes an installed plugin for operators."""
 

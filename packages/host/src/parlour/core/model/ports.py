@@ -64,7 +64,7 @@ class PluginUnavailable(Exception):
 
 
 class PluginCaller(Protocol):
-    """Calls plugins."""
+    """Calls the components of plugins, wherever their processes run."""
 
     def run_agent(self, plugin_id: PluginId, request: dict[str, Any]) -> ResultStream:
         """Starts a run. Its stream waits for a plugin that is starting; if that fails it raises PluginUnavailable."""

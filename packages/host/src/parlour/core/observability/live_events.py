@@ -134,14 +134,14 @@ def _audit(statement: Statement) -> LiveEvent | None:
 
 
 def _configuration_reader(key: str) -> Callable[[Statement], LiveEvent]:
-    def look(statement: Statement) -> LiveEvent:
+    def read(statement: Statement) -> LiveEvent:
         item_id = (
             str(statement.values[key]) if isinstance(statement, Insert) else _condition_value(statement.where, key)
         )
         state = "deleted" if isinstance(statement, Delete) else "changed"
         return LiveEvent("configuration", item_id, state, {"what": statement.table.name}, ("what",))
 
-    return look
+    return read
 
 
 def _condition_value(conditions: tuple[Condition, ...], column: str) -> str:

@@ -44,16 +44,16 @@ def build_configuration(
     """
     form, stored_secrets = manifest.config, current.secrets
     secret = {item.name for item in form if item.type == "secret"}
-    kept_secrets = {name: sealed for name, sealed in stored_secrets.items() if name in secret and name not in submitted}
+    stored = {name: sealed for name, sealed in stored_secrets.items() if name in secret and name not in submitted}
     values = {name: value for name, value in submitted.items() if name not in secret or value not in ("", None)}
     config = form_validation.with_defaults(form, values)
-    complete = {**config, **dict.fromkeys(kept_secrets, SECRET_PLACEHOLDER)}
+    complete = {**config, **dict.fromkeys(stored, SECRET_PLACEHOLDER)}
     problems = form_validation.validate(form, complete, "adapter") or check(complete)
-    problems = problems or _secrets_to_repeat(manifest.address_fields, current.config, config, kept_secrets)
+    problems = problems or _secrets_to_repeat(manifest.address_fields, current.config, config, stored)
     if problems:
         raise InvalidBotConfig(problems)
     sealed = {name: secret_box.seal(config.pop(name)) for name in sorted(secret & config.keys())}
-    return BotConfiguration(config, {**kept_secrets, **sealed})
+    return BotConfiguration(config, {**stored, **sealed})
 
 
 def _secrets_to_repeat(

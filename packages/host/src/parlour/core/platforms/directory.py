@@ -213,7 +213,10 @@ class DirectoryRecorder:
     def _entry(
         self, kind: str, entity_id: str, name: str, details: dict[str, Any], is_private: bool, now: int
     ) -> Insert:
-        """Inserts or updates an entry. An event without a name or details leaves those of earlier events."""
+        """Builds the statement that inserts or updates an entry.
+
+        An event without a name or details leaves those of earlier events.
+        """
         values: dict[str, Value] = {
             "bot_id": self._bot_id,
             "kind": kind,

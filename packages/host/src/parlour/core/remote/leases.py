@@ -64,7 +64,7 @@ class LeasedRun:
         self._expiry: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
         active_run.session.execute_remotely(self)
-        if active_run.session.is_over():
+        if active_run.session.is_closed():
             self._wake.set()  # it was cancelled while it was being queued
 
     @property
@@ -91,14 +91,14 @@ class LeasedRun:
         """Wakes the run's suspended lane, because the run is over or has to end."""
         self._wake.set()
 
-    async def wait_over(self) -> None:
+    async def wait_until_ended(self) -> None:
         """Returns when the run is over or has to end."""
         await self._wake.wait()
 
     async def claim(self, runtime: RemoteWorker, token: str) -> bool:
         """Leases the run to a worker. Returns False if the run is no longer available."""
         async with self.active_run.lock:
-            if self.status != "queued" or self.active_run.session.is_over():
+            if self.status != "queued" or self.active_run.session.is_closed():
                 return False
             now = self._clock.now()
             until = now + int(LEASE_SECONDS * 1000)
@@ -173,7 +173,7 @@ class LeasedRun:
         """
         async with self.active_run.lock:
             lease = self.lease
-            if lease is None or lease.token != token or self.active_run.session.is_over():
+            if lease is None or lease.token != token or self.active_run.session.is_closed():
                 return
             if unless_renewed and asyncio.get_running_loop().time() < lease.loop_deadline:
                 return

@@ -99,7 +99,7 @@ class RemoteRunQueue:
         return self._runs.get(run_id)
 
     def held_by(self, runtime_id: RuntimeId) -> list[LeasedRun]:
-        held_runs = (run for run in self._runs.values() if run.lease and not run.active_run.session.is_over())
+        held_runs = (run for run in self._runs.values() if run.lease and not run.active_run.session.is_closed())
         return [run for run in held_runs if run.lease and run.lease.runtime.runtime_id == runtime_id]
 
     async def enqueue(self, session: RunSession, descriptor: RunnerDescriptor, labels: tuple[str, ...]) -> LaneResult:
@@ -248,7 +248,7 @@ class RemoteRunSuspension:
         self._deadline = deadline
 
     async def wait_ready(self) -> None:
-        await self._run.wait_over()
+        await self._run.wait_until_ended()
 
     async def finish(self) -> LaneResult:
         if self._deadline is not None:

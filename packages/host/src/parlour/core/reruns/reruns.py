@@ -80,7 +80,7 @@ class RerunTargets:
             raise CallRejected("conflict", str(failure)) from failure
 
     def grant(self, run: Row, event: RecordedEvent, target: RunTarget) -> Grant:
-        """Returns the grant of a rerun."""
+        """Returns the grant of a rerun, computed for the event of the original run and this target."""
         return self._grants.for_rerun(run, event, target)
 
     def _agent(self, run: Row, options: RerunOptions) -> Agent:

@@ -116,7 +116,7 @@ class ActiveRun:
             await self.resume()
 
     def _check_open(self) -> None:
-        if not self.session.is_over():
+        if not self.session.is_closed():
             return
         stopping = self.session.stopping
         code = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}.get(stopping.status if stopping else "")

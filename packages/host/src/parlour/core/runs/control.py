@@ -20,7 +20,7 @@ from .session import RunSession, RunTermination
 from .session_registry import RunSessions
 
 ADMIN = ("agent_runs", "admin")
-_RUN_OVER_CODES = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}
+_RUN_ENDED_CODES = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}
 
 
 class RunControl:
@@ -104,7 +104,7 @@ class RunControl:
         if active_run is None:
             run = await self._ledger.get_run(run_id)
             if run is None or run["status"] != termination.status:
-                raise _run_over_error(run)
+                raise _run_ended_error(run)
             return
         async with active_run.lock:
             if remote_run is not None:
@@ -114,15 +114,15 @@ class RunControl:
             await active_run.finalize(termination)
         await active_run.session.ended.wait()
 
-    async def run_over_error(self, caller: ActionCaller, run_id: RunId) -> CallRejected:
+    async def run_ended_error(self, caller: ActionCaller, run_id: RunId) -> CallRejected:
         """Returns the error for a run that is over, if the caller holds it or did."""
-        return _run_over_error(await self._require_holder(caller, run_id))
+        return _run_ended_error(await self._require_holder(caller, run_id))
 
     async def was_cancelled(self, caller: ActionCaller, run_id: RunId) -> bool:
         """Returns whether the holder of a run that is over has to be notified that it was cancelled."""
         if self._remote_queue.get(run_id) is not None:
             return False
-        return (await self._require_holder(caller, run_id))["status"] in _RUN_OVER_CODES
+        return (await self._require_holder(caller, run_id))["status"] in _RUN_ENDED_CODES
 
     async def _get_executing(self, caller: ActionCaller, run_id: RunId) -> tuple[ActiveRun | None, RemoteRun | None]:
         """Returns the run if it is active, and its remote part if it has one. Only the runner's own plugin and the
@@ -154,13 +154,13 @@ class RunControl:
         """
         progress = await load_progress(self._ledger, run_id)
         if result.sequence is None or progress.digest(result.sequence) != result_digest(result):
-            raise _run_over_error(await self._ledger.get_run(run_id))
+            raise _run_ended_error(await self._ledger.get_run(run_id))
 
 
 def _belongs_to_caller(caller: ActionCaller, run: Row) -> bool:
     return caller.plugin_id in (run["plugin_id"], run["created_by"])
 
 
-def _run_over_error(run: Row | None) -> CallRejected:
+def _run_ended_error(run: Row | None) -> CallRejected:
     status = run["status"] if run is not None else "gone"
-    return CallRejected(_RUN_OVER_CODES.get(status, "unauthorized"), f"the run is over: its status is {status}")
+    return CallRejected(_RUN_ENDED_CODES.get(status, "unauthorized"), f"the run is over: its status is {status}")

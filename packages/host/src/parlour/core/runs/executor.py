@@ -40,7 +40,7 @@ class RunExecutor:
         self._remote = remote
 
     async def execute(self, entry: QueuedEvent, target: RunTarget) -> LaneResult:
-        """Executes a run for the event."""
+        """Starts a run for the event and executes it here, or queues it for a remote worker if its request says so."""
         session = await self._starter.new_session(entry, target)
         request = entry.event.envelope.run_request
         if request is not None and request.queue:

@@ -38,14 +38,14 @@ class PluginRunner:
         """Calls the plugin and returns the completion of the run."""
         if (gate := self._ownership.effect_gate()) is not None:
             await gate
-        if session.is_over():
+        if session.is_closed():
             return await results.finish(session.stopping)
         timer = deadline.set_timer(session, self._clock)
         try:
             session.stream = stream = self._plugins.run_agent(plugin_id, request)
-            while not session.is_over():
+            while not session.is_closed():
                 batch = await stream.batch()
-                if session.is_over():
+                if session.is_closed():
                     break
                 completion = await results.apply(batch) if batch else await results.finish(None)
                 if completion is not None:

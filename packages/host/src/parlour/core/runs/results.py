@@ -33,7 +33,7 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class CompletedMessage:
-    """A complete message."""
+    """A message that the runner has completed; `text` is its text without other content."""
 
     message: dict[str, Any]
     text: str

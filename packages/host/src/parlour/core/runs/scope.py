@@ -21,7 +21,7 @@ async def await_in_run(session: RunSession | None, work: Coroutine[Any, Any, Giv
         await asyncio.wait({task, end_task}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
-        raise _run_over_error(session)
+        raise _run_ended_error(session)
     finally:
         end_task.cancel()
         if not task.done():
@@ -40,7 +40,7 @@ async def _next(stream: AsyncGenerator[Given, None]) -> Given | None:
     return await anext(stream, None)
 
 
-def _run_over_error(session: RunSession) -> CallRejected:
+def _run_ended_error(session: RunSession) -> CallRejected:
     status = session.stopping.status if session.stopping is not None else ""
     match status:
         case "cancelled":

@@ -219,7 +219,7 @@ class RunSession:
         self.has_effects = self.has_effects or not self.caches_calls
         return self.has_effects
 
-    def is_over(self) -> bool:
+    def is_closed(self) -> bool:
         """Returns whether the run accepts no further results from its runner."""
         return self.stopping is not None or self.ended.is_set()
 

@@ -34,7 +34,7 @@ class SteeringQueue:
         if session is None or not self._may_join(session, entry):
             return False
         async with session.commit_lock:
-            if session.is_over() or len(session.claimed) >= STEERING_QUEUE:
+            if session.is_closed() or len(session.claimed) >= STEERING_QUEUE:
                 return False
             now = self._clock.now()
             draft = UnitBuilder("steering.claim")
@@ -65,7 +65,7 @@ class SteeringQueue:
     async def pull(self, session: RunSession, limit: int) -> list[dict[str, Any]]:
         """Injects up to `limit` claimed messages into the run and returns them."""
         async with session.commit_lock:
-            if session.is_over():
+            if session.is_closed():
                 return []
             entries = list(session.claimed)[:limit]
             if not entries:

@@ -72,7 +72,7 @@ def call_hash(call: dict[str, Any]) -> str:
 
 
 def insert(approval: Approval) -> Insert:
-    """Inserts a pending approval."""
+    """Builds the statement that inserts a pending approval."""
     return Insert(
         APPROVALS,
         {
@@ -102,7 +102,10 @@ def insert(approval: Approval) -> Insert:
 
 
 def record_decision(approval: Approval) -> Update:
-    """Records a decision. Fails its guard if it was already decided, or the call is not the one that was requested."""
+    """Builds the statement that records a decision.
+
+    It fails its guard if it was already decided, or the call is not the one that was requested.
+    """
     values: dict[str, str | int] = {
         "status": approval.status,
         "decided_by": approval.decided_by,
@@ -115,7 +118,7 @@ def record_decision(approval: Approval) -> Update:
 
 
 def record_outcome(approval_id: ApprovalId, outcome: dict[str, Any]) -> Update:
-    """Records the outcome of the executed action."""
+    """Builds the statement that records the outcome of the executed action."""
     return Update(APPROVALS, {"outcome": dumps(outcome)}, where(approval_id=approval_id), expect=ANY)
 
 

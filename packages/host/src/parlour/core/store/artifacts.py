@@ -162,7 +162,10 @@ def from_row(row: Row) -> Artifact:
 
 
 def claim(artifact_id: ArtifactId, scope: ArtifactScope) -> Update:
-    """Assigns an upload to a conversation. Fails its guard if it already has one or does not exist."""
+    """Builds the statement that assigns an upload to a conversation.
+
+    It fails its guard if it already has one or does not exist.
+    """
     values: dict[str, Any] = {
         "bot_id": scope.bot_id,
         "conversation_id": scope.conversation_id,
@@ -173,7 +176,7 @@ def claim(artifact_id: ArtifactId, scope: ArtifactScope) -> Update:
 
 
 def mark_fetched(artifact: Artifact) -> Update:
-    """Records that the content of a link was downloaded."""
+    """Builds the statement that records that the content of a link was downloaded."""
     values: dict[str, Any] = {
         "location": "object",
         "sha256": artifact.sha256,

@@ -18,7 +18,7 @@ MAX_CACHED_CONVERSATIONS = 4096
 
 
 def create(conversation_id: ConversationId, key: ConversationKey, now: int, generation: int = 0) -> Insert:
-    """Inserts a conversation. Fails its guard if it was created concurrently."""
+    """Builds the statement that inserts a conversation. It fails its guard if it was created concurrently."""
     return Insert(
         CONVERSATIONS,
         {

@@ -12,7 +12,10 @@ MAX_SUMMARY_CHARACTERS = 1000
 
 
 def append(event: EventEnvelope, conversation_id: ConversationId | Ref, now: int) -> Insert:
-    """Inserts an event and returns its number. Fails its guard if the same event was recorded before."""
+    """Builds the statement that inserts an event; its receipt has the number.
+
+    It fails its guard if the same event was recorded before.
+    """
     return Insert(
         EVENTS,
         {

@@ -12,7 +12,7 @@ OUTBOX_IDS = "outbox_ids"
 
 
 def add_note(event_seq: int, step: str, data: dict[str, Any], now: int) -> Insert:
-    """Inserts or replaces the note of a step."""
+    """Builds the statement that inserts or replaces the note of a step."""
     row: dict[str, str | int] = {
         "entry_id": f"{event_seq}:{step}",
         "event_seq": event_seq,

@@ -62,7 +62,10 @@ def enqueue(
     attempts: int = 0,
     transcript_seq: int = 0,
 ) -> Insert:
-    """Inserts an event that waits in its lane. `run_id` is a run that was already created for it."""
+    """Builds the statement that inserts an event that waits in its lane.
+
+    `run_id` is a run that was already created for it.
+    """
     values: dict[str, str | int | Ref] = {
         "event_seq": event_seq,
         "lane": lane,
@@ -76,19 +79,25 @@ def enqueue(
 
 
 def enqueue_command(event_seq: Ref, lane: ConversationId, bot_id: BotId) -> Insert:
-    """Inserts a chat command, which stays in the inbox until it was executed but does not wait in a lane."""
+    """Builds the statement that inserts a chat command.
+
+    It stays in the inbox until it was executed, but does not wait in a lane.
+    """
     values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "part": part_of(bot_id, lane)}
     return Insert(INBOX, {**values, **_ZERO_COUNTS, "state": "control", "run_id": "", "attempts": 0, "transcribed": 0})
 
 
 def complete_command(outcome: InboxOutcome, now: int) -> tuple[Delete, Insert]:
-    """Completes a chat command. A redelivery of the same event may have completed it before."""
+    """Builds the statements that complete a chat command. A redelivery of the event may have completed it before."""
     conditions = where(event_seq=outcome.event_seq, state="control")
     return Delete(INBOX, conditions, expect=ANY), record_outcome(outcome, now)
 
 
 def mark_running(event_seq: int, run_id: RunId, transcript_seq: int | Ref, in_flight: bool = True) -> Update:
-    """Starts an attempt, before the plugin is called. A run for remote workers is not in flight in this Host."""
+    """Builds the statement that starts an attempt, before the plugin is called.
+
+    A run for remote workers is not in flight in this Host.
+    """
     values: dict[str, str | int | Ref | Increment] = {
         "state": "running",
         "run_id": run_id,
@@ -104,7 +113,7 @@ def mark_running(event_seq: int, run_id: RunId, transcript_seq: int | Ref, in_fl
 def insert_running(
     event_seq: Ref, lane: ConversationId, bot_id: BotId, run_id: RunId, transcript_seq: int | Ref
 ) -> Insert:
-    """Inserts an event whose first attempt starts in the unit that records it."""
+    """Builds the statement that inserts an event whose first attempt starts in the unit that records it."""
     values: dict[str, str | int | Ref] = {
         "event_seq": event_seq,
         "lane": lane,
@@ -116,12 +125,12 @@ def insert_running(
 
 
 def count_attempt(event_seq: int) -> Update:
-    """Starts an attempt by listeners, before they are called."""
+    """Builds the statement that starts an attempt by listeners, before they are called."""
     return Update(INBOX, {"attempts": Increment(), "in_flight": 1}, where(event_seq=event_seq, state="owed"))
 
 
 def claim(event_seq: int, run_id: RunId, transcript_seq: int | Ref) -> Update:
-    """Moves an event to the steering queue of a run."""
+    """Builds the statement that moves an event to the steering queue of a run."""
     return Update(
         INBOX,
         {"state": "claimed", "run_id": run_id, "transcribed": transcript_seq},
@@ -130,7 +139,7 @@ def claim(event_seq: int, run_id: RunId, transcript_seq: int | Ref) -> Update:
 
 
 def inject(event_seq: int, run_id: RunId) -> Update:
-    """Records that the run pulled an event from its steering queue."""
+    """Builds the statement that records that the run pulled an event from its steering queue."""
     conditions = where(event_seq=event_seq, run_id=run_id, state="claimed")
     return Update(INBOX, {"state": "injected", "in_flight": 1}, conditions)
 
@@ -141,19 +150,22 @@ def release_claimed(run_id: RunId) -> Update:
 
 
 def release_all(run_id: RunId) -> Update:
-    """Returns all events to their lane that the run claimed, pulled or not."""
+    """Builds the statement that puts all events that the run claimed, pulled or not, back into their lane."""
     values: dict[str, str | int] = {"state": "owed", "run_id": "", "in_flight": 0}
     return Update(INBOX, {**values}, where(run_id=run_id, state=one_of("claimed", "injected")), expect=ANY)
 
 
 def requeue(event_seq: int, failed: bool) -> Update:
-    """Returns the event to its lane for a new attempt; `failed` is true if its run failed, rather than the Host."""
+    """Builds the statement that puts the event back into its lane for a new attempt.
+
+    `failed` is true if its run failed, rather than the Host.
+    """
     values: dict[str, str | int | Increment] = {"state": "owed", "in_flight": 0}
     return Update(INBOX, {**values, "failures": Increment(int(failed))}, where(event_seq=event_seq, state="running"))
 
 
 def count_crash(was_alone: bool, part: PartId | None = None) -> Update:
-    """Counts a crash of the Host for every event that was in flight. The same crash is never counted twice.
+    """Builds the statement that counts a crash of the Host for every event that was in flight, once per crash.
 
     `part` limits it to the events of a part whose Host crashed.
     `was_alone` is true if there was only one such event, and no chat command was being executed.
@@ -167,12 +179,15 @@ def count_crash(was_alone: bool, part: PartId | None = None) -> Update:
 
 
 def complete(outcome: InboxOutcome, now: int) -> tuple[Delete, Insert]:
-    """Deletes the inbox row and records the outcome. The outcome of a later run replaces an earlier one."""
+    """Builds the statements that delete the inbox row and record the outcome, which replaces an earlier one."""
     return Delete(INBOX, where(event_seq=outcome.event_seq)), record_outcome(outcome, now)
 
 
 def record_outcome(outcome: InboxOutcome, now: int, event_seq: Ref | None = None) -> Insert:
-    """Records the outcome of an event without an inbox row. `event_seq` is given if the same unit records the event."""
+    """Builds the statement that records the outcome of an event without an inbox row.
+
+    `event_seq` is given if the same unit records the event.
+    """
     return Insert(
         OUTCOMES,
         {

@@ -73,7 +73,7 @@ class RunEnd:
 
 
 def insert_run(run: NewRun) -> Insert:
-    """Inserts a run."""
+    """Builds the statement that inserts a run."""
     return Insert(
         RUNS,
         {
@@ -115,7 +115,10 @@ def insert_run(run: NewRun) -> Insert:
 
 
 def transition(run_id: RunId, source: RunStatus, target: RunStatus, now: int, **values: str | int) -> Update:
-    """Moves a run from one status to another by the table of transitions. Fails its guard in any other status."""
+    """Builds the statement that moves a run from one status to another by the table of transitions.
+
+    It fails its guard in any other status.
+    """
     if target not in TRANSITIONS[source]:
         raise ValueError(f"a run does not go from {source} to {target}")
     if target == "running":
@@ -124,7 +127,7 @@ def transition(run_id: RunId, source: RunStatus, target: RunStatus, now: int, **
 
 
 def renew_lease(run_id: RunId, lease_until: int) -> Update:
-    """Extends the lease of a claimed run."""
+    """Builds the statement that extends the lease of a claimed run."""
     active = one_of("claimed", "running", "waiting_approval")
     return Update(RUNS, {"lease_until": lease_until}, where(run_id=run_id, status=active))
 
@@ -137,7 +140,10 @@ def update_progress(
     has_effects: bool = False,
     usage: Mapping[str, Any] | None = None,
 ) -> Update:
-    """Updates the progress of a run. Every unit of a run contains it as a guard: it fails unless the run is running."""
+    """Builds the statement that updates the progress of a run.
+
+    Every unit of a run contains it as a guard: it fails unless the run is running.
+    """
     values: dict[str, Any] = {"updated_at": now}
     if usage is not None:
         values["usage"] = dumps(dict(usage))
@@ -149,12 +155,12 @@ def update_progress(
 
 
 def record_usage(run_id: RunId, usage: Mapping[str, Any], now: int) -> Update:
-    """Records the usage of a run so far."""
+    """Builds the statement that records the usage of a run so far."""
     return Update(RUNS, {"usage": dumps(dict(usage)), "updated_at": now}, where(run_id=run_id, status="running"))
 
 
 def end_run(run_id: RunId, end: RunEnd, now: int) -> Update:
-    """Ends a run. Fails its guard if the run's status does not permit this end."""
+    """Builds the statement that ends a run. It fails its guard if the run's status does not permit this end."""
     sources = tuple(source for source, targets in TRANSITIONS.items() if end.status in targets)
     values: dict[str, Any] = {
         "status": end.status,
@@ -172,7 +178,7 @@ def end_run(run_id: RunId, end: RunEnd, now: int) -> Update:
 
 
 def require_run_exists(run_id: RunId) -> Update:
-    """Changes nothing, but fails its guard if the run was deleted with its events."""
+    """Builds the statement that changes nothing, but fails its guard if the run was deleted with its events."""
     return Update(RUNS, {"run_id": run_id}, where(run_id=run_id))
 
 
@@ -189,7 +195,7 @@ def append_event(
     artifact_refs: Sequence[Any] = (),
     metadata: Mapping[str, Any] = MappingProxyType({}),
 ) -> Insert:
-    """Appends an event to a run.
+    """Builds the statement that appends an event to a run.
 
     `sequence` is the ledger's own order; `first` and `last` are the runner's numbers that the row covers.
     """

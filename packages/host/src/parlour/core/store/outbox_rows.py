@@ -24,7 +24,7 @@ def _payload(row: OutboxRow) -> str:
 
 
 def insert(row: OutboxRow) -> Insert:
-    """Inserts a row and returns its number."""
+    """Builds the statement that inserts a row; its receipt has the number."""
     return Insert(
         OUTBOX,
         {
@@ -53,7 +53,7 @@ def insert(row: OutboxRow) -> Insert:
 
 
 def complete_stream(row: OutboxRow, now: int) -> Update:
-    """Stores the complete message in the row of a streamed one."""
+    """Builds the statement that stores the complete message in the row of a streamed one."""
     values: dict[str, Any] = {
         "state": row.state,
         "payload": _payload(row),
@@ -66,13 +66,13 @@ def complete_stream(row: OutboxRow, now: int) -> Update:
 
 
 def record_message_id(outbox_id: OutboxId, message_id: str, now: int) -> Update:
-    """Records the platform's message id under which a streamed message is shown."""
+    """Builds the statement that records the platform's message id under which a streamed message is shown."""
     values: dict[str, Any] = {"platform_message_id": message_id, "updated_at": now}
     return Update(OUTBOX, values, where(outbox_id=outbox_id, platform_message_id=""), expect=ANY)
 
 
 def fail_streams(run_id: RunId, reason: str, now: int) -> Update:
-    """Marks messages as failed that were still being streamed when their run ended."""
+    """Builds the statement that marks messages as failed that were still being streamed when their run ended."""
     return Update(
         OUTBOX,
         {"state": "failed", "reason": reason, "updated_at": now},
@@ -84,7 +84,7 @@ def fail_streams(run_id: RunId, reason: str, now: int) -> Update:
 def transition(
     row: OutboxRow, source: OutboxState, target: OutboxState, now: int, reason: str = "", message_id: str = ""
 ) -> Update:
-    """Moves a row from one state to another. Fails its guard in any other state."""
+    """Builds the statement that moves a row from one state to another. It fails its guard in any other state."""
     values: dict[str, Any] = {
         "state": target,
         "reason": reason,
@@ -99,7 +99,7 @@ def transition(
 
 
 def hold(row: OutboxRow, reason: str, now: int) -> Update:
-    """Holds a pending reply until the next message of its chat, or until it expires."""
+    """Builds the statement that holds a pending reply until the next message of its chat, or until it expires."""
     values: dict[str, Any] = {
         "state": "held",
         "reason": reason,
@@ -111,7 +111,10 @@ def hold(row: OutboxRow, reason: str, now: int) -> Update:
 
 
 def release(row: OutboxRow, now: int) -> Update:
-    """Lets a held reply be sent again. It has no guard: it is part of the unit that accepts an event."""
+    """Builds the statement that lets a held reply be sent again.
+
+    It has no guard: it is part of the unit that accepts an event.
+    """
     values: dict[str, Any] = {
         "state": "pending",
         "reason": "",

@@ -12,7 +12,7 @@ from .tables import QUEUE
 def insert(
     run_id: RunId, part: PartId, runner_id: RunnerId, plugin_id: PluginId, labels: Sequence[str], now: int
 ) -> Insert:
-    """Inserts a run that waits for a remote worker."""
+    """Builds the statement that inserts a run that waits for a remote worker."""
     values: dict[str, str | int] = {
         "run_id": run_id,
         "part": part,
@@ -27,17 +27,17 @@ def insert(
 
 
 def claim(run_id: RunId, lease: str) -> Update:
-    """Claims a run. Fails its guard if another worker holds it."""
+    """Builds the statement that claims a run. It fails its guard if another worker holds it."""
     return Update(QUEUE, {"lease": lease}, where(run_id=run_id, lease=""))
 
 
 def require_lease(run_id: RunId, lease: str) -> Update:
-    """Guards a unit that only the holder of the lease may commit; it fails for a stale lease."""
+    """Builds the guard of a unit that only the holder of the lease may commit; it fails for a stale lease."""
     return Update(QUEUE, {"lease": lease}, where(run_id=run_id, lease=lease))
 
 
 def release(run_id: RunId, lease: str) -> Update:
-    """Releases a claimed run, so that another worker can claim it."""
+    """Builds the statement that releases a claimed run, so that another worker can claim it."""
     return Update(QUEUE, {"lease": ""}, where(run_id=run_id, lease=lease))
 
 

@@ -51,24 +51,24 @@ class RemoteWorker:
 
 
 def insert(runtime: RemoteWorker) -> Insert:
-    """Inserts a worker. Fails its guard if the id is in use."""
+    """Builds the statement that inserts a worker. It fails its guard if the id is in use."""
     return Insert(RUNTIMES, {"runtime_id": runtime.runtime_id, **_values(runtime)})
 
 
 def update(previous: RemoteWorker, runtime: RemoteWorker) -> Update:
-    """Updates a worker. Fails its guard if it was changed since it was read."""
+    """Builds the statement that updates a worker. It fails its guard if it was changed since it was read."""
     conditions = where(runtime_id=previous.runtime_id, plugin_id=previous.plugin_id, status=previous.status)
     return Update(RUNTIMES, _values(runtime), conditions)
 
 
 def record_seen(runtime: RemoteWorker, now: int, until: int) -> Update:
-    """Records a sign of activity and extends the worker's expiry."""
+    """Builds the statement that records a sign of activity and extends the worker's expiry."""
     conditions = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
     return Update(RUNTIMES, {"last_seen_at": now, "expires_at": until}, conditions)
 
 
 def mark_gone(runtime: RemoteWorker) -> Update:
-    """Marks a worker as gone."""
+    """Builds the statement that marks a worker as gone."""
     conditions = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
     return Update(RUNTIMES, {"status": GONE}, conditions)
 

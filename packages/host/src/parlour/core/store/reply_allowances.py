@@ -41,7 +41,10 @@ class StoredAllowance:
 
 
 def insert(event: EventEnvelope, allowance: ReplyAllowance, now: int) -> Insert:
-    """Inserts the allowance of an event, in the unit that accepts it. A redelivery changes nothing."""
+    """Builds the statement that inserts the allowance of an event, in the unit that accepts it.
+
+    A redelivery changes nothing.
+    """
     until = allowance.until
     values: dict[str, Value] = {
         "bot_id": event.bot_id,
@@ -62,13 +65,16 @@ def insert(event: EventEnvelope, allowance: ReplyAllowance, now: int) -> Insert:
 
 
 def use(allowance: StoredAllowance) -> Update:
-    """Counts one reply. Fails its guard if another reply was counted since the allowance was read."""
+    """Builds the statement that counts one reply.
+
+    It fails its guard if another reply was counted since the allowance was read.
+    """
     guard = where(bot_id=allowance.bot_id, event_id=allowance.event_id, used=allowance.used, until=allowance.until)
     return Update(REPLY_ALLOWANCES, {"used": allowance.used + 1}, guard)
 
 
 def close(bot_id: BotId, event_id: EventId, now: int) -> Update:
-    """Ends an allowance whose handle the platform rejected."""
+    """Builds the statement that ends an allowance whose handle the platform rejected."""
     return Update(REPLY_ALLOWANCES, {"until": now}, where(bot_id=bot_id, event_id=event_id), expect=ANY)
 
 

@@ -1,5 +1,8 @@
 """Defines and lists all tables. An absent value is an empty string or zero; times are epoch milliseconds."""
 
+from parlour.core.cluster.tables import HOSTS as HOSTS
+from parlour.core.cluster.tables import LEASES as LEASES
+from parlour.core.cluster.tables import OWNERS as OWNERS
 from parlour.core.journal import Column, Table
 
 from .columns import columns
@@ -371,4 +374,7 @@ TABLES: tuple[Table, ...] = (
     DIRECTORY_MEMBERS,
     DIRECTORY_MESSAGES,
     REPLY_ALLOWANCES,
+    HOSTS,
+    LEASES,
+    OWNERS,
 )

@@ -157,8 +157,8 @@ def _rule_variant(rule: Any) -> str:
     return "object" if isinstance(rule, dict | ApprovalRuleBody) else "word"
 
 
-Word = Annotated[Literal["allow", "ask", "deny"], Tag("word")]
-Rule = Annotated[Word | Annotated[ApprovalRuleBody, Tag("object")], Discriminator(_rule_variant)]
+Decision = Annotated[Literal["allow", "ask", "deny"], Tag("word")]
+Rule = Annotated[Decision | Annotated[ApprovalRuleBody, Tag("object")], Discriminator(_rule_variant)]
 ACTION = register_pattern(r"^[A-Za-z0-9_.*?/-]{1,200}$", "write an action as message.send, or several as message.*")
 ActionPattern = Annotated[str, Field(pattern=ACTION)]
 EVENT_TYPE = register_pattern(r"^(\*|[A-Za-z0-9_.]+(\.\*)?)$", "write one as message.received, message.* or *")
@@ -204,6 +204,25 @@ class AgentChange(AgentBody):
     """What was read may be sent back with its changes."""
 
     agent_id: AgentId | None = Field(default=None, exclude=True, description="If it is given, that of the address")
+
+
+class AgentTestBody(BaseModel):
+    """The configuration of an agent that need not be stored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    runner_id: RunnerId = Field(min_length=1, max_length=500)
+    runner_config: dict[str, Any] = {}
+    agent_id: AgentId | None = Field(default=None, description="Its stored secrets stand for masked ones")
+
+
+class AgentTestResponse(TypedDict):
+    ok: bool
+    code: str
+    """Empty if the configuration works; otherwise the code that a run would fail with."""
+    message: str
+    """What answered, or exactly what is wrong."""
+    milliseconds: int
 
 
 class SenderResponse(TypedDict):

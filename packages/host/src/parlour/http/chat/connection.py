@@ -69,12 +69,12 @@ class ChatConnection:
         self._blocked_since = 0.0
         """Loop time at which sending of the frame began that the client has not read yet; 0 if there is none."""
 
-    async def serve(self, after: int | None, hears: bool) -> None:
+    async def serve(self, after: int | None, wants_user_messages: bool) -> None:
         """Runs the connection until either side closes it.
 
-        `after` is the `seq` to resume from; `hears` says whether the client wants frames for users' messages.
+        `after` is the `seq` to resume from; with `wants_user_messages` the client gets frames for users' messages.
         """
-        self._wants_user_messages = hears
+        self._wants_user_messages = wants_user_messages
         self._subscription = self._subscribe()
         try:
             await self._send_initial(after)
@@ -139,8 +139,8 @@ class ChatConnection:
 
     async def _send_missed(self) -> None:
         """Sends users' messages, replies and ends of runs since the last `seq`, in their order."""
-        said_prefix = self._chat.event_prefix if self._wants_user_messages else None
-        missed = self._missed.read_after(self._chat.conversation_id, self._seq, said_prefix)
+        event_prefix = self._chat.event_prefix if self._wants_user_messages else None
+        missed = self._missed.read_after(self._chat.conversation_id, self._seq, event_prefix)
         async with contextlib.aclosing(missed) as frames:
             async for frame in frames:
                 await self._forward(frame)

@@ -75,12 +75,12 @@ class McpServerMapper:
         """
         if before is not None and before.unsandboxed_by and _is_same_command(before, body):
             return before.unsandboxed_by, before.unsandboxed_at
-        in_words = body.confirmation.strip().casefold() == CONFIRMATION_TEXT
-        if in_words and requester is not None and requester.user:
+        is_confirmed = body.confirmation.strip().casefold() == CONFIRMATION_TEXT
+        if is_confirmed and requester is not None and requester.user:
             return requester.user, requester.now
         if self._allow_unsandboxed:
             return NOT_CONFIRMED
-        if in_words:
+        if is_confirmed:
             message = "an API key can't confirm this; log in as an owner or admin, or set mcp.allow_unsandboxed"
             raise invalid_field("confirmation", message)
         message = "this command would run outside any sandbox, with the Host's own rights;"

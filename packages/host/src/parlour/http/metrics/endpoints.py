@@ -53,14 +53,14 @@ def format_samples(samples: Iterable[Sample]) -> str:
 
 
 def _lines(samples: Iterable[Sample]) -> Iterator[str]:
-    told: set[str] = set()
+    described: set[str] = set()
     for sample in samples:
         family = sample.name
         for suffix in ("_bucket", "_sum", "_count"):
             if family.removesuffix(suffix) in HELP:
                 family = family.removesuffix(suffix)
-        if family not in told:
-            told.add(family)
+        if family not in described:
+            described.add(family)
             kind = "histogram" if family != sample.name else "counter" if family.endswith("_total") else "gauge"
             yield f"# HELP {family} {HELP[family]}"
             yield f"# TYPE {family} {kind}"

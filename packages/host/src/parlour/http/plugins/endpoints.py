@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 
 from parlour.core.model.ids import PluginId
-from parlour.core.model.plugin_manager import UNUSABLE, PluginError, PluginManager
+from parlour.core.model.plugin_manager import UNUSABLE, BundledPlugin, PluginError, PluginManager
 from parlour.core.pagination import Cursors
 
 from ..api_router import ApiRouter
@@ -20,8 +20,8 @@ from ..pagination import Cursor, LongLimit, paginate
 from ..responses import PageResponse
 from .audit import PluginAudit
 from .install_request import read_install_request
-from .responses import PluginResponse
-from .schemas import ChangeBody, InstallBody, to_response
+from .responses import BundledPluginResponse, PluginResponse
+from .schemas import ChangeBody, InstallBody, to_bundled_response, to_response
 
 STATUS = {
     "not_found": 404,
@@ -68,7 +68,13 @@ def _refusals() -> Iterator[None]:
         raise Problem(503, "stopping", "the Host stopped before this was done; look at it when it runs again") from None
 
 
-def router(plugins: PluginManager, uploads: Path, changes: PluginAudit, cursors: Cursors) -> APIRouter:
+def router(
+    plugins: PluginManager,
+    bundled: Callable[[], Sequence[BundledPlugin]],
+    uploads: Path,
+    changes: PluginAudit,
+    cursors: Cursors,
+) -> APIRouter:
     routes = ApiRouter(tags=["plugins"])
 
     @routes.get("/plugins")
@@ -79,6 +85,15 @@ def router(plugins: PluginManager, uploads: Path, changes: PluginAudit, cursors:
         with _refusals():
             page, next_cursor = paginate(cursors, "plugins", plugins.all(), attrgetter("plugin_id"), limit, cursor)
         return {"items": [to_response(each) for each in page], "next_cursor": next_cursor}
+
+    @routes.get("/plugins/bundled")
+    async def list_bundled_plugins(principal: Viewer) -> PageResponse[BundledPluginResponse]:
+        """The plugins that come with this release; `POST /plugins/install` with one's `source` installs it."""
+        with _refusals():
+            versions = {each.plugin_id: each.version for each in plugins.all()}
+        found = await asyncio.to_thread(bundled)
+        items = [to_bundled_response(each, versions.get(each.plugin_id)) for each in found]
+        return {"items": items, "next_cursor": None}
 
     @routes.post("/plugins/install", status_code=201, openapi_extra=BODY)
     async def install_plugin(request: Request, principal: Admin) -> PluginResponse:

@@ -37,6 +37,22 @@ class PluginComponent(TypedDict):
     name: str
 
 
+class BundledPluginResponse(TypedDict):
+    """A plugin that comes with Parlour."""
+
+    id: str
+    """`author/name`."""
+    source: str
+    """What to install it from."""
+    version: str
+    installed_version: str | None
+    """Null if it is not installed."""
+    label: LocalizedText | None
+    description: LocalizedText | None
+    icon: str | None
+    """A data URL."""
+
+
 class PluginResponse(TypedDict):
     id: str
     """`author/name`."""

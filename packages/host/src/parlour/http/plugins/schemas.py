@@ -5,10 +5,16 @@ from typing import cast
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from parlour.core.access.permission_text import describe_permissions
-from parlour.core.model.plugin_manager import PermissionMap, PluginInfo
+from parlour.core.model.plugin_manager import BundledPlugin, PermissionMap, PluginInfo
 from parlour_sdk.protocol.manifest import PluginPermissions
 
-from .responses import PermissionTextResponse, PluginPermissionsResponse, PluginResponse, PluginState
+from .responses import (
+    BundledPluginResponse,
+    PermissionTextResponse,
+    PluginPermissionsResponse,
+    PluginResponse,
+    PluginState,
+)
 
 NO_SANDBOX_PERMISSION = "no_sandbox"
 """Permission text of a plugin without a sandbox. It describes what the plugin can do, not what it requested."""
@@ -25,7 +31,9 @@ class InstallBody(BaseModel):
         json_schema_extra={"examples": [{"source": "https://git.example.org/echo-agent.git", "granted": []}]},
     )
 
-    source: str = Field(min_length=1, max_length=4096, description="A folder, a zip file or a git address")
+    source: str = Field(
+        min_length=1, max_length=4096, description="A folder, a zip file, a git address or bundled:NAME"
+    )
     granted: list[PermissionItem] | None = Field(default=None, max_length=1000)
     upgrade: str | None = Field(default=None, description="Refuses anything but a new version of this plugin")
 
@@ -81,6 +89,18 @@ def _permission_texts(permission_map: PermissionMap, boxed: bool) -> list[Permis
     return [
         {"key": each.key, "values": each.values, "text": each.text} for each in describe_permissions(permissions, boxed)
     ]
+
+
+def to_bundled_response(plugin: BundledPlugin, installed_version: str | None) -> BundledPluginResponse:
+    return {
+        "id": plugin.plugin_id,
+        "source": plugin.source,
+        "version": plugin.version,
+        "installed_version": installed_version,
+        "label": plugin.label,
+        "description": plugin.description,
+        "icon": plugin.icon or None,
+    }
 
 
 def to_response(info: PluginInfo) -> PluginResponse:

@@ -64,30 +64,30 @@ class RunListing:
         self._agents = agents
         self._cursors = cursors
 
-    async def page(self, wanted: RunFilter, limit: int, cursor: str | None) -> PageResponse[RunListItem]:
+    async def page(self, run_filter: RunFilter, limit: int, cursor: str | None) -> PageResponse[RunListItem]:
         """Returns a page of runs, newest first."""
-        listing = f"runs:{wanted}"
+        listing = f"runs:{run_filter}"
         before = "" if cursor is None else str(self._cursors.decode(listing, cursor))
-        rows = await self._ledger.page(wanted.conditions(), before, limit + 1)
+        rows = await self._ledger.page(run_filter.conditions(), before, limit + 1)
         more = self._cursors.encode(listing, rows[limit - 1]["run_id"]) if len(rows) > limit else None
         return {"items": await self._list_items(rows[:limit]), "next_cursor": more}
 
     async def search(
-        self, text: str | None, wanted: RunFilter, limit: int, cursor: str | None
+        self, text: str | None, run_filter: RunFilter, limit: int, cursor: str | None
     ) -> PageResponse[RunListItem]:
         """Returns runs that match the filter, including its sender, and whose event text, sender or answer contains the
         text."""
-        listing = f"runs:{wanted}:{text}"
+        listing = f"runs:{run_filter}:{text}"
         before = "" if cursor is None else str(self._cursors.decode(listing, cursor))
         found: list[RunId] = []
-        runs_of_sender = await self._runs_of_sender(wanted)
+        runs_of_sender = await self._runs_of_sender(run_filter)
         for _ in range(MAX_SEARCH_BATCHES):
             if runs_of_sender is not None:
                 rows = [row for row in runs_of_sender if not before or row["run_id"] < before][:SEARCH_BATCH_RUNS]
                 sent = rows
             else:
-                rows = await self._batch(wanted, before)
-                sent = await self._sent_by(wanted.actor, rows) if wanted.actor is not None else rows
+                rows = await self._batch(run_filter, before)
+                sent = await self._sent_by(run_filter.actor, rows) if run_filter.actor is not None else rows
             found += [row["run_id"] for row in sent] if text is None else await self._matching(text, sent)
             if len(found) > limit:
                 return await self._found_page(found[:limit], self._cursors.encode(listing, found[limit - 1]))
@@ -107,18 +107,18 @@ class RunListing:
         rows = await self._journal.read(Select(EVENTS, where(seq=row["event_seq"]), limit=1))
         return views.event(rows[0]) if rows else None
 
-    async def _batch(self, wanted: RunFilter, before: str) -> list[Row]:
+    async def _batch(self, run_filter: RunFilter, before: str) -> list[Row]:
         """Reads the next runs to search, newest first."""
-        conditions = wanted.conditions() + (where(run_id=below(before)) if before else ())
+        conditions = run_filter.conditions() + (where(run_id=below(before)) if before else ())
         columns = ("run_id", "event_seq")
         query = Select(RUNS, conditions, columns, ("run_id",), "descending", SEARCH_BATCH_RUNS)
         return list(await self._journal.read(query))
 
-    async def _runs_of_sender(self, wanted: RunFilter) -> list[Row] | None:
+    async def _runs_of_sender(self, run_filter: RunFilter) -> list[Row] | None:
         """Returns all runs that match the filter, newest first; None if no sender is wanted or it has many events."""
-        if wanted.actor is None:
+        if run_filter.actor is None:
             return None
-        sent = Select(EVENTS, where(actor_id=wanted.actor), ("seq",), limit=MAX_SENDER_EVENTS + 1)
+        sent = Select(EVENTS, where(actor_id=run_filter.actor), ("seq",), limit=MAX_SENDER_EVENTS + 1)
         seqs = [int(event["seq"]) for event in await self._journal.read(sent)]
         if len(seqs) > MAX_SENDER_EVENTS:
             return None
@@ -127,7 +127,7 @@ class RunListing:
             these = where(event_seq=one_of(*seqs[start : start + SEARCH_BATCH_RUNS]))
             # Without the other conditions: with one of them, the database might read all runs of an agent instead.
             runs = await self._journal.read(Select(RUNS, these, ("run_id", "event_seq", "created_at", *_EXACT_COLUMNS)))
-            rows += filter(wanted.matches, runs)
+            rows += filter(run_filter.matches, runs)
         return sorted(rows, key=itemgetter("run_id"), reverse=True)
 
     async def _sent_by(self, actor: str, rows: Sequence[Row]) -> list[Row]:
@@ -148,8 +148,8 @@ class RunListing:
         for column in ("input_summary", "actor_name", "actor_id"):
             query = Select(EVENTS, where(seq=seqs, **{column: contains(text)}), ("seq",))
             events |= {int(row["seq"]) for row in await self._journal.read(query)}
-        said = where(run_id=one_of(*(row["run_id"] for row in rows)), content=contains(text))
-        runs = {row["run_id"] for row in await self._journal.read(Select(TRANSCRIPT, said, ("run_id",)))}
+        matching = where(run_id=one_of(*(row["run_id"] for row in rows)), content=contains(text))
+        runs = {row["run_id"] for row in await self._journal.read(Select(TRANSCRIPT, matching, ("run_id",)))}
         return [row["run_id"] for row in rows if row["event_seq"] in events or row["run_id"] in runs]
 
     async def _found_page(self, run_ids: Sequence[RunId], next_cursor: str | None) -> PageResponse[RunListItem]:

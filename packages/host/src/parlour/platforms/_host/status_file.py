@@ -5,12 +5,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from parlour.core.platforms.port import ConnectionStatus
-from parlour.status_file import ToldFile
+from parlour.status_file import StatusFile
 
 
 class BotStatusFile:
     def __init__(self, path: Path) -> None:
-        self._file = ToldFile(path, "bots")
+        self._file = StatusFile(path, "bots")
 
     def write(self, bots: Mapping[str, ConnectionStatus]) -> None:
         self._file.write({bot_id: asdict(status) for bot_id, status in bots.items()})

@@ -135,9 +135,9 @@ class MatrixAdapter:
         await self._announce_encryption(incoming)
 
     async def _store_events(self, incoming: list[IncomingEvent], cursor: str) -> None:
-        """Stores events.
+        """Stores the events of a batch, one by one if they fail as a whole.
 
-        If they fail as a whole they are stored one by one, so that a failing event is not met again endlessly.
+        Otherwise one event that can't be stored would stop the bot, since the sync position would never advance.
         """
         try:
             await self._link.receive(*incoming, cursor=cursor)

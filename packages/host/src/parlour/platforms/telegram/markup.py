@@ -27,7 +27,7 @@ def utf16_length(text: str) -> int:
 
 @dataclass(slots=True)
 class EntityText:
-    """A text and its entities."""
+    """A text and its entities, whose offsets count UTF-16 code units."""
 
     text: str = ""
     entities: list[Payload] = field(default_factory=list)

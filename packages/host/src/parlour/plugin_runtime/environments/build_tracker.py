@@ -35,15 +35,15 @@ class BuildTracker:
             return await self._environments.ensure_environment(requirements)
         lines = self._lines[plugin_id] = deque(maxlen=MAX_BUILD_LINES)
 
-        def hear(line: str) -> None:
+        def report_line(line: str) -> None:
             lines.append(line)
             on_line(line)
 
         self._active[plugin_id] += 1
         try:
-            return await self._environments.ensure_environment(requirements, hear)
+            return await self._environments.ensure_environment(requirements, report_line)
         except OSError as error:
-            hear(str(error))
+            report_line(str(error))
             raise
         finally:
             self._active[plugin_id] -= 1

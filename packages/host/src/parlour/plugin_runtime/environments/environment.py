@@ -79,13 +79,13 @@ class Environments:
         self._root = root
         self._rules = rules
 
-    async def ensure_environment(self, requirements: Requirements, tell: OnLine = ignore_line) -> Path:
+    async def ensure_environment(self, requirements: Requirements, on_line: OnLine = ignore_line) -> Path:
         """Returns the interpreter that has the requirements. No program is run if the environment exists already."""
         if not requirements.lines:
             return Path(sys.executable)
         folder = self._root / environment_key(requirements)
         if not _is_usable(folder):
-            await self._ensure_built(folder, requirements, tell)
+            await self._ensure_built(folder, requirements, on_line)
         return folder / "bin" / "python"
 
     def is_built(self, requirements: Requirements) -> bool:
@@ -129,12 +129,12 @@ class Environments:
         if time.time() - cache.stat().st_mtime > UNUSED_CACHE_SECONDS:
             shutil.rmtree(cache, ignore_errors=True)
 
-    async def _ensure_built(self, folder: Path, requirements: Requirements, tell: OnLine) -> None:
+    async def _ensure_built(self, folder: Path, requirements: Requirements, on_line: OnLine) -> None:
         try:
             program = find_uv(self._rules.uv)
             async with asyncio.timeout(self._rules.seconds), self._build_lock(folder):
                 if not _is_usable(folder):  # otherwise another process has built it
-                    await self._build(program, folder, requirements, tell)
+                    await self._build(program, folder, requirements, on_line)
         except UvMissing as error:
             raise EnvironmentFailed(str(error)) from error
         except TimeoutError:
@@ -154,7 +154,7 @@ class Environments:
                     return
             await asyncio.sleep(POLL_SECONDS)  # the lock of another process can only be polled
 
-    async def _build(self, program: Path, folder: Path, requirements: Requirements, tell: OnLine) -> None:
+    async def _build(self, program: Path, folder: Path, requirements: Requirements, on_line: OnLine) -> None:
         """Builds the environment in a staging folder and moves it to its place when it is complete."""
         staging = Path(tempfile.mkdtemp(prefix=f"{_STAGING}{folder.name}-", dir=self._root))
         try:
@@ -162,17 +162,17 @@ class Environments:
             listed = staging / "requirements.txt"
             await asyncio.to_thread(listed.write_text, "\n".join(requirements.lines) + "\n", encoding="utf-8")
             sdk = await asyncio.to_thread(sdk_wheel.write, staging)
-            async with self._installer(program, staging, tell) as installer:
+            async with self._installer(program, staging, on_line) as installer:
                 self._require_wheels(installer)
                 empty = ["venv", "--relocatable", "--python", str(base_python()), str(fresh)]
-                await self._run_installer(installer, empty, requirements, tell)
+                await self._run_installer(installer, empty, requirements, on_line)
                 binary = [] if installer.builds_sources else ["--only-binary", ":all:"]
                 # Compiling would start the new environment's Python, which runs the `.pth` files of its packages.
                 install = ["pip", "install", "--python", str(fresh / "bin" / "python"), "--no-compile", *binary]
                 await self._run_installer(
-                    installer, [*install, "--requirement", str(listed), str(sdk)], requirements, tell
+                    installer, [*install, "--requirement", str(listed), str(sdk)], requirements, on_line
                 )
-                await installer.compile(fresh, folder, tell)
+                await installer.compile(fresh, folder, on_line)
             await asyncio.to_thread(_finish, fresh, folder, requirements)
         except OSError as error:
             if isinstance(error, EnvironmentFailed):
@@ -184,7 +184,7 @@ class Environments:
             await asyncio.to_thread(shutil.rmtree, staging, ignore_errors=True)
 
     @contextlib.asynccontextmanager
-    async def _installer(self, program: Path, staging: Path, tell: OnLine) -> AsyncIterator[PackageInstaller]:
+    async def _installer(self, program: Path, staging: Path, on_line: OnLine) -> AsyncIterator[PackageInstaller]:
         rules = self._rules
         hidden = [folder for folder in rules.hidden if folder.exists()]
         launcher, state = await choose_launcher(rules.sandbox, rules.bubblewrap, hidden)
@@ -195,7 +195,7 @@ class Environments:
         if isinstance(launcher, BubblewrapLauncher):
             try:
                 building = open_sandboxed_installer(
-                    launcher, program, staging, cache, rules.index_hosts, rules.allow_building, tell
+                    launcher, program, staging, cache, rules.index_hosts, rules.allow_building, on_line
                 )
                 async with building as installer:
                     yield installer
@@ -206,7 +206,7 @@ class Environments:
                 f"packages are to be installed in a sandbox only, and {state.reason}; {state.remedy}"
             )
         else:
-            tell(f"{WITHOUT_SANDBOX} ({state.reason}): only wheels are installed, and nothing is compiled")
+            on_line(f"{WITHOUT_SANDBOX} ({state.reason}): only wheels are installed, and nothing is compiled")
             yield PlainInstaller(program, cache)
         with contextlib.suppress(OSError):
             os.utime(cache)
@@ -226,23 +226,23 @@ class Environments:
         return "plugins.allow_building allows it"
 
     async def _run_installer(
-        self, installer: PackageInstaller, arguments: list[str], requirements: Requirements, tell: OnLine
+        self, installer: PackageInstaller, arguments: list[str], requirements: Requirements, on_line: OnLine
     ) -> None:
-        finished = await installer.run(arguments, tell)
+        finished = await installer.run(arguments, on_line)
         if finished.status != 0:
-            gone = re.escape(f"{self._root}/{_STAGING}") + r"[^/\s]*/"
-            words = re.sub(gone, "", failure_reason(finished.lines))
-            if any(f"(os error {number})" in words for number in NO_SPACE_ERRNOS):
+            staging_path = re.escape(f"{self._root}/{_STAGING}") + r"[^/\s]*/"
+            reason = re.sub(staging_path, "", failure_reason(finished.lines))
+            if any(f"(os error {number})" in reason for number in NO_SPACE_ERRNOS):
                 raise EnvironmentFull
-            raise EnvironmentFailed(self._explain(words, requirements, installer))
+            raise EnvironmentFailed(self._explain(reason, requirements, installer))
 
-    def _explain(self, words: str, requirements: Requirements, installer: PackageInstaller) -> str:
-        named = requirements.find_in(words)
+    def _explain(self, reason: str, requirements: Requirements, installer: PackageInstaller) -> str:
+        named = requirements.find_in(reason)
         what = f"its requirement '{named}'" if named else f"its requirements ({', '.join(requirements.lines)[:200]})"
         advice = ""
-        if not installer.builds_sources and ("wheel" in words or "build" in words):
+        if not installer.builds_sources and ("wheel" in reason or "build" in reason):
             advice = f" (building from source, which runs the package's code, is off; {self._why_not_built()})"
-        return "; ".join(filter(None, (f"{what} can't be installed: {words}{advice}", installer.advice())))
+        return "; ".join(filter(None, (f"{what} can't be installed: {reason}{advice}", installer.advice())))
 
 
 def environment_key(requirements: Requirements) -> str:

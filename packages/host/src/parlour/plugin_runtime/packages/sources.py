@@ -11,7 +11,7 @@ from parlour_sdk.plugin import PluginDefinition, PluginInvalid, package_files, r
 from parlour_sdk.values import dataclass
 
 from ..store import require_safe_name
-from . import file_tree, git
+from . import bundled, file_tree, git
 from .archive import SizeLimits, unpack
 from .requirements import Requirements, read_requirements
 
@@ -49,6 +49,9 @@ async def stage(source: str, display_name: str | None, staging: Path, rules: Pac
     """Stages a source. Raises PluginInvalid, or OSError if the disk refuses. Writes only into `staging`."""
     if "\0" in source:
         raise PluginInvalid("the source has a character that no path and no address may have; leave it out")
+    if source.startswith(bundled.PREFIX):
+        folder = bundled.bundled_folder(source)
+        return await asyncio.to_thread(_stage_folder, folder, source, staging, rules)
     if git.is_address(source):
         address = git.parse(source)
         fetched = await git.fetch(address, staging / "fetched", rules.fetch_seconds, rules.sizes)

@@ -38,8 +38,8 @@ def measure(archive: Path, max_entries: int) -> tuple[int, int]:
 def _directory(file: BinaryIO) -> tuple[int, int]:
     """Returns where the directory begins, and its size. It ends where the end record begins."""
     length = file.seek(0, 2)
-    from_here = max(0, length - COMMENT_BYTES - END.size)
-    file.seek(from_here)
+    tail_start = max(0, length - COMMENT_BYTES - END.size)
+    file.seek(tail_start)
     tail = file.read()
     default_offset = len(tail) - END.size
     offset = (
@@ -49,7 +49,7 @@ def _directory(file: BinaryIO) -> tuple[int, int]:
     )
     if offset < 0 or len(tail) - offset < END.size:
         return 0, 0
-    end = from_here + offset
+    end = tail_start + offset
     size = int(END.unpack_from(tail, offset)[5])
     long = end - LOCATOR.size - LONG_END.size
     if long < 0:

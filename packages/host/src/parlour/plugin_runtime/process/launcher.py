@@ -69,7 +69,7 @@ class PluginProcess(Protocol):
         ...
 
     async def kill(self) -> None:
-        """Kills it and all its descendants, including those that left its process group."""
+        """Kills the process and all its descendants, including those that left its process group."""
         ...
 
     def close(self) -> None:

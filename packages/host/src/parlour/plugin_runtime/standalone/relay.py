@@ -19,7 +19,9 @@ from .sessions import HostSessions, OpenPeer
 from .status_broadcast import StatusBroadcast
 from .tokens import Token
 
-RELAYED_CALLS = frozenset({"emit_event", "call_tool", "kb_ingest", "kb_retrieve", "kb_delete", "parse_file"})
+RELAYED_CALLS = frozenset(
+    {"check_runner", "emit_event", "call_tool", "kb_ingest", "kb_retrieve", "kb_delete", "parse_file"}
+)
 RELAYED_STREAMS = frozenset({"run_command"})
 MAX_CALL_SECONDS = 86_400.0
 """Limit for calls of a Host that fails to cancel them; normally the Host limits the time of a call."""
@@ -107,8 +109,8 @@ class PluginChannel:
         self._joined = True
         return {}
 
-    async def _list(self, tell: Callable[[PluginId], dict[str, Any]]) -> dict[str, Any]:
-        return tell(self._plugin_id)
+    async def _list(self, describe: Callable[[PluginId], dict[str, Any]]) -> dict[str, Any]:
+        return describe(self._plugin_id)
 
     async def _call(self, action: str, data: Any) -> dict[str, Any]:
         try:

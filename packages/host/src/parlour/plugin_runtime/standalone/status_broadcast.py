@@ -20,7 +20,7 @@ from ..supervision.supervisor import Supervisor
 POLL_INTERVAL_SECONDS = 0.2
 """Seconds between checks during an installation, since the steps of a build are not announced."""
 MAX_FACTS_BYTES = 256 * 1024
-_EMPTY_OFFER = {"version": "", "generation": 0, "runners": [], "components": []}
+_EMPTY_MANIFEST = {"version": "", "generation": 0, "runners": [], "components": []}
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class StatusChanges:
     revision: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set at the next change; a new event follows."""
-    _offers: dict[PluginId, dict[str, Any]] = field(default_factory=dict)
+    _manifests: dict[PluginId, dict[str, Any]] = field(default_factory=dict)
 
     def announce(self) -> int:
         """Announces a change. Returns the revision at which a Host has seen the current state."""
@@ -39,10 +39,10 @@ class StatusChanges:
         self.changed = asyncio.Event()
         return self.revision
 
-    def on_discovered(self, plugin: InstalledVersion, offer: PluginManifestReport) -> None:
-        generation = self.offer(plugin.plugin_id)["generation"] + 1
-        told = {"version": plugin.version, "generation": generation, **asdict(offer)}
-        self._offers[plugin.plugin_id] = told
+    def on_discovered(self, plugin: InstalledVersion, report: PluginManifestReport) -> None:
+        generation = self.manifest(plugin.plugin_id)["generation"] + 1
+        manifest = {"version": plugin.version, "generation": generation, **asdict(report)}
+        self._manifests[plugin.plugin_id] = manifest
         self.announce()
 
     def on_removed(self, plugin_id: PluginId) -> None:
@@ -50,11 +50,11 @@ class StatusChanges:
 
         Its generations keep counting, since it may be installed again before a Host has noticed.
         """
-        self._offers[plugin_id] = {**self.offer(plugin_id), "runners": [], "components": []}
+        self._manifests[plugin_id] = {**self.manifest(plugin_id), "runners": [], "components": []}
         self.announce()
 
-    def offer(self, plugin_id: PluginId) -> dict[str, Any]:
-        return self._offers.get(plugin_id, _EMPTY_OFFER)
+    def manifest(self, plugin_id: PluginId) -> dict[str, Any]:
+        return self._manifests.get(plugin_id, _EMPTY_MANIFEST)
 
 
 @dataclass(slots=True)
@@ -82,29 +82,29 @@ class StatusBroadcast:
             self.announce_change()
 
     def runners(self, plugin_id: PluginId) -> dict[str, Any]:
-        return {name: value for name, value in self.changes.offer(plugin_id).items() if name != "components"}
+        return {name: value for name, value in self.changes.manifest(plugin_id).items() if name != "components"}
 
     def components(self, plugin_id: PluginId) -> dict[str, Any]:
-        return {"components": self.changes.offer(plugin_id)["components"]}
+        return {"components": self.changes.manifest(plugin_id)["components"]}
 
     async def watch(self) -> AsyncGenerator[dict[str, Any], None]:
         """Yields a part for each plugin that is new, changed or gone, and then the revision."""
-        shown: dict[str, dict[str, Any]] = {}
-        told = -1
+        sent: dict[str, dict[str, Any]] = {}
+        sent_revision = -1
         while True:
-            revision, news = self.changes.revision, self.changes.changed
+            revision, changed = self.changes.revision, self.changes.changed
             now = self._all()
-            for plugin_id in shown.keys() - now.keys():
+            for plugin_id in sent.keys() - now.keys():
                 yield {"gone": plugin_id}
             for plugin_id, each in now.items():
-                if shown.get(plugin_id) != each:
+                if sent.get(plugin_id) != each:
                     yield {"told": each}
-            if revision != told:
+            if revision != sent_revision:
                 yield {"revision": revision}
-            shown, told = now, revision
+            sent, sent_revision = now, revision
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(POLL_INTERVAL_SECONDS if self._poller_count else None):
-                    await news.wait()
+                    await changed.wait()
 
     def _all(self) -> dict[str, dict[str, Any]]:
         supervisors = self.supervisors()
@@ -115,17 +115,17 @@ class StatusBroadcast:
             "plugin": _limit_size(asdict(facts), facts),
             "running": supervisor is not None,
             "proven": supervisor is not None and supervisor.is_ready,
-            "generation": self.changes.offer(facts.plugin_id)["generation"],
+            "generation": self.changes.manifest(facts.plugin_id)["generation"],
         }
 
 
-def _limit_size(shown: dict[str, Any], facts: PluginInfo) -> dict[str, Any]:
+def _limit_size(description: dict[str, Any], facts: PluginInfo) -> dict[str, Any]:
     """Shortens the description of a plugin if it is too long.
 
     A frame that is too large would disconnect the Host from all plugins.
     """
-    if len(to_json(shown)) <= MAX_FACTS_BYTES:
-        return shown
+    if len(to_json(description)) <= MAX_FACTS_BYTES:
+        return description
     remark = f"its description has more than {MAX_FACTS_BYTES // 1024} KiB and is not shown"
     short = replace(facts, label=None, description=None, components=(), warnings=(remark,), reason=facts.reason[:4000])
     return asdict(replace(short, asked={}, granted={}) if len(to_json(asdict(short))) > MAX_FACTS_BYTES else short)

@@ -100,9 +100,9 @@ async def watch_folder(folder: Path, allowance: ResourceLimits, measure: Measure
 
     A plugin that starts with too much in it may clean up until it is ready.
     """
-    took, previous = 0.0, FolderUse(sys.maxsize, sys.maxsize)
+    seconds, previous = 0.0, FolderUse(sys.maxsize, sys.maxsize)
     while True:
-        await asyncio.sleep(max(allowance.data_check_seconds, took * _PAUSE_FACTOR))
+        await asyncio.sleep(max(allowance.data_check_seconds, seconds * _PAUSE_FACTOR))
         started_at = time.monotonic()
         try:
             usage = await measure(folder)
@@ -115,7 +115,7 @@ async def watch_folder(folder: Path, allowance: ResourceLimits, measure: Measure
             return f"its data folder holds more than {allowance.data_mb} MB"
         if usage.files > allowance.data_files and (ready.is_set() or usage.files > previous.files):
             return f"its data folder holds more than {allowance.data_files} files"
-        took, previous = time.monotonic() - started_at, usage
+        seconds, previous = time.monotonic() - started_at, usage
 
 
 async def measure_folder(folder: Path) -> FolderUse:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from parlour.core.model.ids import PluginId
-from parlour.status_file import put
+from parlour.status_file import write_atomically
 
 CachedListeners = list[dict[str, Any]]
 
@@ -25,7 +25,7 @@ class ListenerCache:
     def store(self, plugin_id: PluginId, listeners: CachedListeners) -> None:
         if listeners != self.get(plugin_id):
             self._listeners[plugin_id] = listeners
-            put(self._path, {name: each for name, each in self._listeners.items() if each})
+            write_atomically(self._path, {name: each for name, each in self._listeners.items() if each})
 
 
 def _read(path: Path) -> dict[PluginId, CachedListeners]:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from parlour.core.model.ids import PluginId
-from parlour.status_file import ToldFile
+from parlour.status_file import StatusFile
 from parlour_sdk.values import dataclass
 
 
@@ -19,7 +19,7 @@ class PluginStatus:
 
 class PluginStatusFile:
     def __init__(self, path: Path) -> None:
-        self._file = ToldFile(path, "plugins")
+        self._file = StatusFile(path, "plugins")
 
     def write(self, plugins: Mapping[str, PluginStatus]) -> None:
         self._file.write({name: asdict(status) for name, status in plugins.items()})

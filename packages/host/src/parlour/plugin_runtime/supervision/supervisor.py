@@ -70,7 +70,7 @@ class Supervisor:
 
     def folders(self) -> set[Path]:
         """Returns the folders whose code is in use, including those of processes that only finish their runs."""
-        return {self.plugin.folder, *(life.folder for life in self._draining)}
+        return {self.plugin.folder, *(instance.folder for instance in self._draining)}
 
     def run(self, request: dict[str, Any]) -> ResultStream:
         """Returns the results of a run, which waits for the plugin and for a free slot.
@@ -83,18 +83,18 @@ class Supervisor:
         return run
 
     async def call(self, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
-        begun = asyncio.get_running_loop().time()
+        started_at = asyncio.get_running_loop().time()
         runs = await self.ready(timeout)
-        waited = asyncio.get_running_loop().time() - begun
+        waited = asyncio.get_running_loop().time() - started_at
         return await runs.call(action, data, timeout - waited)
 
     async def stream(self, action: str, data: dict[str, Any]) -> ResultStream:
         return (await self.ready()).stream(action, data)
 
-    async def ready(self, patience: float = inf) -> ActivePluginRuns:
+    async def ready(self, timeout: float = inf) -> ActivePluginRuns:
         """Waits while the plugin starts or is about to. Raises PluginUnavailable if it does not become ready."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(min(patience, self._policy.start_seconds)):
+            async with asyncio.timeout(min(timeout, self._policy.start_seconds)):
                 while (self._instance is None or self._instance.peer.closed) and not self._is_given_up():
                     await self._changed.wait()
         if self._instance is None:
@@ -119,19 +119,19 @@ class Supervisor:
 
     async def retire(self) -> None:
         """Accepts no new runs, lets the current ones finish as after an upgrade, and stops."""
-        life, self._instance = self._instance, None
+        instance, self._instance = self._instance, None
         self._stopping.set()
-        if life is not None:
-            self._draining.add(life)
-            self._set_status("stopped", f"it was stopped and finishes its runs: {life.runs.healthy_count}")
-            await life.drain()
+        if instance is not None:
+            self._draining.add(instance)
+            self._set_status("stopped", f"it was stopped and finishes its runs: {instance.runs.healthy_count}")
+            await instance.drain()
         await self.stop()
 
     async def stop(self) -> None:
         self._stopping.set()
         self._notify()
-        lives = [*self._draining, self._instance] if self._instance else [*self._draining]
-        await asyncio.gather(*(life.stop() for life in lives))
+        instances = [*self._draining, self._instance] if self._instance else [*self._draining]
+        await asyncio.gather(*(instance.stop() for instance in instances))
         while self._tasks:
             await asyncio.wait(self._tasks)
         self._set_status("stopped", "it was stopped")
@@ -159,13 +159,13 @@ class Supervisor:
 
     async def _wait_until_down(self) -> str:
         """Returns why no process serves any more. One may have replaced another before that."""
-        while life := self._instance:
-            await life.draining.wait()
-            if life is self._instance:
+        while instance := self._instance:
+            await instance.draining.wait()
+            if instance is self._instance:
                 self._instance = None
-                self._set_status("waiting", life.reason)
-                await life.closed.wait()
-                return life.reason
+                self._set_status("waiting", instance.reason)
+                await instance.closed.wait()
+                return instance.reason
         return self.reason
 
     async def _back_off(self, reason: str, delay: float | None) -> None:
@@ -196,8 +196,8 @@ class Supervisor:
     async def _start_instance(self, plugin: InstalledVersion) -> PluginInstance:
         return await self._starter.start(plugin, self.log, self._stopping, self)
 
-    def _activate(self, plugin: InstalledVersion, life: PluginInstance, remark: str = "") -> None:
-        before, self._instance, self.plugin = self._instance, life, plugin
+    def _activate(self, plugin: InstalledVersion, instance: PluginInstance, remark: str = "") -> None:
+        before, self._instance, self.plugin = self._instance, instance, plugin
         if before is not None:
             self._draining.add(before)
             self._task(self._drain(before, remark))
@@ -205,11 +205,11 @@ class Supervisor:
                 remark = f"{remark}; " if remark else ""
                 remark += f"runs that go on in the process before it: {before.runs.healthy_count}"
         self._set_status("ready", remark)
-        self._discovered(plugin, life.offer)
+        self._discovered(plugin, instance.offer)
 
-    async def _drain(self, life: PluginInstance, remark: str) -> None:
-        await life.drain()
-        self._draining.discard(life)
+    async def _drain(self, instance: PluginInstance, remark: str) -> None:
+        await instance.drain()
+        self._draining.discard(instance)
         if self.status == "ready" and not self._draining:
             self._set_status("ready", remark)
 
@@ -218,20 +218,20 @@ class Supervisor:
 
     def on_run_stuck(self, runs: ActivePluginRuns) -> None:
         """Replaces the process of a run that continues after its cancellation, if it is the one that serves."""
-        life = self._instance
-        if life is not None and life.runs is runs and not self._is_replacing:
+        instance = self._instance
+        if instance is not None and instance.runs is runs and not self._is_replacing:
             self._is_replacing = True
-            self._task(self._replace_stuck_instance(life))
+            self._task(self._replace_stuck_instance(instance))
 
-    async def _replace_stuck_instance(self, life: PluginInstance) -> None:
+    async def _replace_stuck_instance(self, instance: PluginInstance) -> None:
         """Starts a fresh process, since runs that ignore their cancellation end only with their process."""
         seconds = self._policy.health.ignored_cancel_seconds
-        why = f"runs that went on for {seconds:g} s after their cancellation: {life.runs.stuck_count}"
+        why = f"runs that went on for {seconds:g} s after their cancellation: {instance.runs.stuck_count}"
         logger.warning("plugin %s: %s; starting a fresh process", self.plugin.plugin_id, why)
         try:
             await self._start_replacement(self.plugin, f"{why}; a fresh process took over")
         except StartFailed as failure:
-            if life is self._instance:
+            if instance is self._instance:
                 self._set_status("ready", f"{why}; a fresh process did not start: {failure}")
         finally:
             self._is_replacing = False

@@ -294,6 +294,18 @@ CREATE TABLE feedback (
 
 ;
 
+CREATE TABLE hosts (
+	host_id TEXT NOT NULL, 
+	name TEXT NOT NULL, 
+	version TEXT NOT NULL, 
+	started_at INTEGER NOT NULL, 
+	fenced_at INTEGER NOT NULL, 
+	PRIMARY KEY (host_id)
+)
+ STRICT
+
+;
+
 CREATE TABLE inbox (
 	lane TEXT NOT NULL, 
 	state TEXT NOT NULL, 
@@ -331,6 +343,17 @@ CREATE TABLE jobs (
 	started_at INTEGER NOT NULL, 
 	finished_at INTEGER NOT NULL, 
 	PRIMARY KEY (job_id)
+)
+ STRICT
+
+;
+
+CREATE TABLE leases (
+	host_id TEXT NOT NULL, 
+	slot INTEGER NOT NULL, 
+	lease_until INTEGER NOT NULL, 
+	PRIMARY KEY (host_id), 
+	UNIQUE (slot)
 )
  STRICT
 
@@ -476,6 +499,18 @@ CREATE TABLE outcomes (
 	event_seq INTEGER NOT NULL, 
 	decided_at INTEGER NOT NULL, 
 	PRIMARY KEY (event_seq)
+)
+ STRICT
+
+;
+
+CREATE TABLE owners (
+	part TEXT NOT NULL, 
+	host_id TEXT NOT NULL, 
+	wanted TEXT NOT NULL, 
+	epoch INTEGER NOT NULL, 
+	moved_at INTEGER NOT NULL, 
+	PRIMARY KEY (part)
 )
  STRICT
 
@@ -824,6 +859,8 @@ CREATE INDEX outbox_by_run_id ON outbox (run_id);
 
 CREATE INDEX outbox_by_state_part_seq ON outbox (state, part, seq);
 
+CREATE INDEX owners_by_host_id ON owners (host_id);
+
 CREATE INDEX queue_by_created_at ON queue (created_at);
 
 CREATE INDEX queue_by_part ON queue (part);
@@ -852,4 +889,4 @@ CREATE INDEX transcript_by_run_id ON transcript (run_id);
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0016');
+INSERT INTO alembic_version VALUES ('0017');

@@ -145,7 +145,7 @@ class FolderObjects:
 
 
 class FolderObjectWriter:
-    """Writes one object."""
+    """Writes one object to a temporary file, which becomes the object when it is complete."""
 
     def __init__(self, store: FolderObjects, spool: Spool) -> None:
         self._store = store

@@ -102,7 +102,7 @@ class S3Objects:
 
 
 class S3ObjectWriter:
-    """Writes one object."""
+    """Writes one object to a temporary file, which is uploaded when it is complete."""
 
     def __init__(self, send: Callable[[Spool], Awaitable[ObjectInfo]], spool: Spool) -> None:
         self._send = send

@@ -4,14 +4,16 @@
 --   units      [unit, ...]; a unit is [step, ...]; a step is [its number, arguments, the row count it expects or
 --              null, the counter it takes a number from or null], then [argument, step, column] for each Ref
 --   counters   the counters that the steps name
+--   own_host   the id of this Host in a cluster; empty for a Host that has its database to itself
 --   own_slot   the slot of this writer: it gives out the numbers counter * 64 + slot, see `numbers.py`
 --   returns    for each unit the rows of its steps, or {"guard": step} or {"code": SQLSTATE, "message": text}
 --
 -- A step returns its rows, each an array, or else the number of rows it affected. One that uses a counter returns the
 -- number of its row as the last column, which is another number if the row existed before.
 
-CREATE FUNCTION pg_temp.carry_out(own_id text, number_of_batch bigint, counters text[], own_slot bigint, units jsonb)
-RETURNS jsonb LANGUAGE plpgsql AS $carry_out$
+CREATE FUNCTION pg_temp.carry_out(
+    own_id text, own_host text, number_of_batch bigint, counters text[], own_slot bigint, units jsonb
+) RETURNS jsonb LANGUAGE plpgsql AS $carry_out$
 #variable_conflict use_column
 DECLARE
     a_unit jsonb;
@@ -33,6 +35,14 @@ BEGIN
     PERFORM FROM journal_writers WHERE writer_id = own_id AND NOT replaced FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'this writer was replaced' USING ERRCODE = 'PLW01';
+    END IF;
+
+    -- Fencing changes the Host's row. So it waits for a batch in progress, and no batch begins after it.
+    IF own_host <> '' THEN
+        PERFORM FROM hosts WHERE host_id = own_host AND fenced_at = 0 FOR SHARE;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'this Host is fenced' USING ERRCODE = 'PLF01';
+        END IF;
     END IF;
 
     -- Every transaction locks counters before rows and in order of their names, so writers of a slot can't deadlock.

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from parlour.core.cluster.tables import CLUSTER_TABLES
 from parlour.core.journal import StorageFailed, Table
 from parlour.core.store.tables import TABLES
 from parlour.stores import migrate as sqlite_migrate
@@ -19,6 +20,7 @@ from .errors import ERRORS, storage_failure
 from .numbers import PLAIN_SLOT, SLOT_COUNT, counter_reaching
 from .text_encoding import decode_text, encode_text
 
+COPIED_TABLES = [table for table in TABLES if table not in CLUSTER_TABLES]
 ROWS_PER_BATCH = 500
 LOCK_TIMEOUT_SECONDS = 60.0
 HIGHEST_NUMBERS = (
@@ -62,7 +64,7 @@ async def load(file: Path, url: str) -> None:
 async def _dump(connection: Any, target: sqlite3.Connection) -> None:
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         target.execute("BEGIN IMMEDIATE")
-        for table in TABLES:
+        for table in COPIED_TABLES:
             names = [column.name for column in table.columns]
             insert = f'INSERT INTO "{table.name}" ({_name_list(names)}) VALUES ({", ".join("?" * len(names))})'
             rows = connection.cursor(f'SELECT {_name_list(names)} FROM "{table.name}"', prefetch=ROWS_PER_BATCH)
@@ -81,7 +83,7 @@ async def _dump(connection: Any, target: sqlite3.Connection) -> None:
 
 
 async def _load(source: sqlite3.Connection, connection: Any) -> None:
-    for table in TABLES:
+    for table in COPIED_TABLES:
         names = [column.name for column in table.columns]
         await connection.copy_records_to_table(table.name, records=_rows(source, table, names), columns=names)
     counters = [

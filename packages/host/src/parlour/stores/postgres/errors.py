@@ -56,6 +56,11 @@ _LONG = (
     "storage_failed",
     "A name or an id is too long for '{name}': what a row is found by may have some 2,600 bytes together.",
 )
+_FENCED = (
+    "storage_fenced",
+    "Other Hosts have taken over the work of this one, because it did not renew its lease in '{name}': it must be "
+    "started again.",
+)
 _OTHER = ("storage_failed", "The database '{name}' could not do it: {detail}.")
 
 _BY_STATE = {
@@ -70,6 +75,7 @@ _BY_STATE = {
     READ_ONLY: _READONLY,
     "42501": _FORBIDDEN,
     "54000": _LONG,
+    "PLF01": _FENCED,
     "XX001": _CORRUPT,
     "XX002": _CORRUPT,
     **dict.fromkeys(_CONNECTION_ENDED_STATES, _UNREACHABLE),

@@ -6,7 +6,9 @@ from collections.abc import Awaitable
 from types import TracebackType
 from typing import Self
 
+from parlour.core.cluster.owner_rows import NO_HOST
 from parlour.core.journal import PreparedCallback, Receipt, Row, Search, Select, StorageFailed, Unit
+from parlour.core.model.ids import HostId
 from parlour.stores.address import redact_password
 from parlour.stores.sql import Compiler
 
@@ -14,6 +16,7 @@ from .batch_encoding import BATCH_DIALECT, BatchEncoder
 from .numbers import PLAIN_SLOT, require_slot
 from .point_reader import PendingQuery, PointReader
 from .readers import READ_DIALECT, PostgresReaders
+from .session import WriterIdentity
 from .writer import PostgresWriteJob, PostgresWriter
 
 READER_COUNT = 4
@@ -26,17 +29,24 @@ RETRY_SECONDS = 5.0
 class PostgresJournal:
     """Use as `async with PostgresJournal(url) as journal`, on a database that `migrate.ensure` has prepared.
 
-    `exclusive` is for a Host: it keeps another Host from serving the same database. Writers with different slots don't
-    wait for each other when they number rows; see `numbers`.
+    `exclusive` is for a Host: it keeps another Host from serving the same database, except for Hosts that have a
+    `host_id` too; those share it as a cluster, and a fenced one fails with `storage_fenced`. Writers with different
+    slots don't wait for each other when they number rows; see `numbers`.
     """
 
     def __init__(
-        self, url: str, *, exclusive: bool = False, slot: int = PLAIN_SLOT, retry_seconds: float = RETRY_SECONDS
+        self,
+        url: str,
+        *,
+        exclusive: bool = False,
+        slot: int = PLAIN_SLOT,
+        host_id: HostId = NO_HOST,
+        retry_seconds: float = RETRY_SECONDS,
     ) -> None:
         self._name = redact_password(url)
         self._compiler = Compiler(BATCH_DIALECT)
         self._encoder = BatchEncoder()
-        self._writer = PostgresWriter(url, exclusive, require_slot(slot), retry_seconds)
+        self._writer = PostgresWriter(url, WriterIdentity(require_slot(slot), exclusive, host_id), retry_seconds)
         self._point_reader = PointReader(url, retry_seconds)
         self._read_compiler = Compiler(READ_DIALECT)
         self._readers = PostgresReaders(url, READER_COUNT, retry_seconds)

@@ -29,7 +29,7 @@ from .errors import (
     storage_failure,
 )
 from .retry import RetryWindow
-from .session import REPLACED, WriterSession, open_session
+from .session import REPLACED, WriterIdentity, WriterSession, open_session
 
 logger = logging.getLogger(__name__)
 
@@ -60,11 +60,10 @@ class RetryBatch(Exception):
 
 
 class PostgresWriter:
-    def __init__(self, url: str, exclusive: bool, slot: int, retry_seconds: float) -> None:
+    def __init__(self, url: str, identity: WriterIdentity, retry_seconds: float) -> None:
         self._url = url
         self._name = redact_password(url)
-        self._exclusive = exclusive
-        self._slot = slot
+        self._identity = identity
         self._retry_seconds = retry_seconds
         self._batches: Batcher[PostgresWriteJob] = Batcher(self._execute)
         self._session: WriterSession
@@ -160,7 +159,7 @@ class PostgresWriter:
         return outcomes
 
     async def _open_session(self, lost_session: WriterSession | None) -> WriterSession:
-        return await open_session(self._url, self._exclusive, self._slot, self._retry_seconds, lost_session)
+        return await open_session(self._url, self._identity, self._retry_seconds, lost_session)
 
     async def _ensure_session(self, window: RetryWindow) -> WriterSession:
         while self._session.connection.is_closed():

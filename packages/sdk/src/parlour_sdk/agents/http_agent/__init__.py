@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING
 from parlour_sdk._lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
+    from parlour_sdk.components.agent_runner import ConnectionCheck as ConnectionCheck
+
     from .client import FormFile as FormFile
     from .client import ServiceClient as ServiceClient
     from .client import ServiceRequest as ServiceRequest
     from .config import HttpAgentConfig as HttpAgentConfig
+    from .config import Seconds as Seconds
+    from .config import ServiceAddress as ServiceAddress
+    from .errors import FailureReason as FailureReason
     from .errors import ServiceFailure as ServiceFailure
     from .input_files import InputFile as InputFile
     from .reader import EventReader as EventReader
-    from .runner import ConnectionCheck as ConnectionCheck
     from .runner import HttpAgentRunner as HttpAgentRunner
     from .splitters import EventStreamSplitter as EventStreamSplitter
     from .splitters import JsonLinesSplitter as JsonLinesSplitter
@@ -43,8 +47,8 @@ if TYPE_CHECKING:
 
 LAZY_EXPORTS = {
     ".client": ("FormFile", "ServiceClient", "ServiceRequest"),
-    ".config": ("HttpAgentConfig",),
-    ".errors": ("ServiceFailure",),
+    ".config": ("HttpAgentConfig", "Seconds", "ServiceAddress"),
+    ".errors": ("FailureReason", "ServiceFailure"),
     ".input_files": ("InputFile",),
     ".reader": ("EventReader",),
     ".runner": ("ConnectionCheck", "HttpAgentRunner"),

@@ -176,6 +176,8 @@ class ServiceClient:
             yield response
 
     def _same_origin(self, path: str) -> str:
+        if not path:
+            return self._config.base_url
         if "://" not in path:
             return f"{self._config.base_url}/{path.lstrip('/')}"
         if _origin(path) != _origin(self._config.base_url):

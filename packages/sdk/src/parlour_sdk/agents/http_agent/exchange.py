@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("parlour.http_agent")
 
+AFTER_ANSWER_SECONDS = 5.0
+"""Seconds for the calls after an answer."""
 STOP_TIMEOUT_SECONDS = 4.0
 """Seconds for the stop call; less than the Host waits for a cancelled run."""
 
@@ -113,6 +115,8 @@ class ServiceExchange:
             try:
                 for result in turn.session.accepted():
                     yield result
+                for result in turn.session.name(turn.own_session_id) if runner.names_sessions else ():
+                    yield result
                 async with aclosing(self._read(response, timer)) as stream:
                     async for result in stream:
                         yield result
@@ -120,6 +124,16 @@ class ServiceExchange:
             finally:
                 if not is_done:
                     await self._stop()
+        async for result in self._write(await self._after_answer()):
+            yield result
+
+    async def _after_answer(self) -> Iterable[Update]:
+        try:
+            async with asyncio.timeout(AFTER_ANSWER_SECONDS):
+                return await self._runner.after_answer(self._turn)
+        except (ServiceFailure, TimeoutError) as failure:
+            logger.warning("%s: a call after the answer failed: %s", self._runner.service, type(failure).__name__)
+            return ()
 
     async def _status_failure(self, response: ServiceResponse) -> ServiceFailure:
         body = await read_error(response)
@@ -130,7 +144,8 @@ class ServiceExchange:
 
     async def _read(self, response: ServiceResponse, timer: StreamTimer) -> AsyncGenerator[Result, None]:
         reader = self._runner.new_reader(self._turn)
-        if response.content_type in self._runner.answer_types:
+        self._turn.content_type = response.content_type
+        if not self._runner.is_stream(response.content_type):
             body = await response.read(
                 MAX_FILE_BYTES, min(self._turn.config.idle_timeout, self._turn.client.seconds_left())
             )

@@ -9,6 +9,7 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.results import Result
 
+from ..reasoning_filter import ReasoningFilter
 from . import updates
 from .errors import ServiceFailure
 from .session import ExternalSession
@@ -24,6 +25,7 @@ class ReplyWriter:
         self._fragments: list[str] = []
         self._whole: str | None = None
         self._thinking: list[str] = []
+        self._marks = ReasoningFilter()
         self._metadata: dict[str, Any] = {}
         self._size = 0
         self._usage: Usage | None = None
@@ -94,14 +96,27 @@ class ReplyWriter:
         if self._size > MAX_ANSWER_CHARACTERS:
             raise ServiceFailure("protocol", f"the answer is longer than {MAX_ANSWER_CHARACTERS:,} characters")
         if isinstance(update, updates.AnswerText):
-            self._whole = text
-        elif text and isinstance(update, updates.ThinkingDelta):
-            self._thinking.append(text)
-            yield results.thinking(text)
-        elif text:
+            marks = ReasoningFilter()
+            (text, thinking), (rest, unclosed) = marks.feed(text), marks.end()
+            self._whole = text + rest
+            if not self._thinking and (thinking or unclosed):
+                yield from self._think(thinking + unclosed)
+        elif isinstance(update, updates.ThinkingDelta):
+            yield from self._think(text)
+        else:
+            yield from self._say(*self._marks.feed(text))
+
+    def _say(self, text: str, thinking: str) -> Iterator[Result]:
+        yield from self._think(thinking)
+        if text:
             self._fragments.append(text)
             self.is_shown = True
             yield results.delta(text)
+
+    def _think(self, text: str) -> Iterator[Result]:
+        if text:
+            self._thinking.append(text)
+            yield results.thinking(text)
 
     def _ask(self, question: updates.Question) -> Iterator[Result]:
         yield from self._complete()
@@ -111,6 +126,8 @@ class ReplyWriter:
         yield from self._complete()
 
     def _complete(self) -> Iterator[Result]:
+        yield from self._say(*self._marks.end())
+        self._marks = ReasoningFilter()
         text = self._whole if self._whole is not None else "".join(self._fragments)
         is_complete = self._has_files or says_something(text)
         if is_complete:

@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Generic
 
 from parlour_sdk import results
 from parlour_sdk.api import AgentRunAPI
-from parlour_sdk.components.agent_runner import AgentRunner
+from parlour_sdk.components.agent_runner import AgentRunner, ConnectionCheck
 from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.results import Result
 
-from ...values import dataclass
 from .client import ServiceClient, ServiceRequest, error_text
 from .config import ConfigT, read_config
 from .errors import RETRYABLE, ServiceFailure
@@ -24,18 +23,6 @@ from .turn import ServiceTurn
 from .updates import Update
 
 logger = logging.getLogger("parlour.http_agent")
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectionCheck:
-    """The outcome of *Test connection*: a code, empty if the service can be used, and a sentence."""
-
-    code: str
-    message: str
-
-    @property
-    def ok(self) -> bool:
-        return not self.code
 
 
 class HttpAgentRunner(AgentRunner, Generic[ConfigT]):
@@ -53,8 +40,8 @@ class HttpAgentRunner(AgentRunner, Generic[ConfigT]):
     """Class of the configuration."""
     uploads_files: ClassVar[bool] = False
     """Whether files of the user are passed to `upload_file` before the request."""
-    answer_types: ClassVar[tuple[str, ...]] = ("application/json",)
-    """Content types of answers that are no stream; they are passed to `read_answer`."""
+    names_sessions: ClassVar[bool] = False
+    """Whether the runner makes the ids of conversations (`turn.own_session_id`), since the service takes any."""
 
     @abstractmethod
     async def build_request(self, turn: ServiceTurn[ConfigT]) -> ServiceRequest:
@@ -89,10 +76,18 @@ class HttpAgentRunner(AgentRunner, Generic[ConfigT]):
             return ServiceFailure("session_unknown", error_text(body))
         return None
 
+    def is_stream(self, content_type: str) -> bool:
+        """Returns whether a response of this type is a stream; any other one is passed to `read_answer`."""
+        return content_type != "application/json"
+
     def read_answer(self, turn: ServiceTurn[ConfigT], body: bytes) -> Iterable[Update]:
         """Returns the updates of an answer that is no stream; by default it is the error that the body describes."""
         detail = error_text(body)
         raise ServiceFailure("upstream" if detail else "protocol", detail or "the answer is no stream")
+
+    async def after_answer(self, turn: ServiceTurn[ConfigT]) -> Iterable[Update]:
+        """Returns updates that need another call, such as suggested questions. A failure of it costs no answer."""
+        return ()
 
     async def check_service(self, config: ConfigT, client: ServiceClient) -> str:
         """Makes the cheapest call that needs the credentials. Returns a sentence, or raises ServiceFailure."""

@@ -59,6 +59,7 @@ class ExternalSession:
         self._had_pending = True
         yield results.state_updated("conversation", PENDING_KEY, pending)
         yield results.state_updated("conversation", BINDING_KEY, self._binding)
+        yield from self._store_user()
 
     def accepted(self) -> Iterator[Result]:
         """Forgets the question once the service has accepted the message that answers it."""

@@ -1,5 +1,7 @@
 """The data of one answer, as the methods of a service's runner receive it."""
 
+import secrets
+from functools import cached_property
 from typing import Any, Generic
 
 from parlour_sdk.api import AgentRunAPI
@@ -27,11 +29,20 @@ class ServiceTurn(Generic[ConfigT]):
         """The service's references of the uploaded files, in the order of `files`."""
         self.task_id: str | None = None
         """The service's id of the answer that is being streamed."""
+        self.message_id: str | None = None
+        """The service's id of the message, if its reader notes it for `after_answer`."""
+        self.content_type = ""
+        """The content type of the response, in lower case."""
 
     @property
     def conversation_id(self) -> str | None:
         """The service's id of the conversation; None for a new one."""
         return self.session.conversation_id
+
+    @cached_property
+    def own_session_id(self) -> str:
+        """The id of the conversation at a service that takes any id: the one in state, or a new random one."""
+        return self.conversation_id or f"s-{secrets.token_hex(16)}"
 
     @property
     def user(self) -> str:

@@ -61,8 +61,8 @@ async def _chat(agent: RunnerChat, output: TextIO, typed: bool) -> None:
 
 
 def _greeting(plugin: LoadedPlugin, runner: str) -> str:
-    heard_by = f"runner {runner}" if runner else "its commands and listeners"
-    return f"{plugin.identity} {plugin.version}, {heard_by}. Say something; /help shows what else you can do."
+    receiver = f"runner {runner}" if runner else "its commands and listeners"
+    return f"{plugin.identity} {plugin.version}, {receiver}. Say something; /help shows what else you can do."
 
 
 class _Interrupts:

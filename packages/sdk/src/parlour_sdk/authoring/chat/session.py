@@ -59,12 +59,12 @@ class RunnerChat:
         replies = await self.host.command(self.loaded, text, name=name)
         return [each.text or chain_text(each.chain or []) for each in replies]
 
-    async def emit(self, happened: PlatformEvent) -> list[str]:
+    async def emit(self, event: PlatformEvent) -> list[str]:
         """Returns the messages that listeners sent, or a note if no listener handled the event."""
         sent_before = len(self.host.sent)
-        outcome = await self.host.emit(self.loaded, happened)
+        outcome = await self.host.emit(self.loaded, event)
         texts = [each.text for each in self.host.sent[sent_before:]]
-        return texts or ([] if outcome.handled else [f"{NOTE_PREFIX}no listener answered {happened.type}"])
+        return texts or ([] if outcome.handled else [f"{NOTE_PREFIX}no listener answered {event.type}"])
 
 
 def create_chat(plugin: LoadedPlugin, runner: str | None, pairs: Sequence[str], model: str) -> RunnerChat:

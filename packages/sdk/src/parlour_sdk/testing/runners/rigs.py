@@ -65,6 +65,12 @@ class ServiceRig(RunnerRig):
     """Path of the stop call; empty if the service has none."""
     upload_path: ClassVar[str] = ""
     """Path of uploads; empty if files are part of the request."""
+    address_setting: ClassVar[str] = "base_url"
+    """The setting that holds the address."""
+    key_setting: ClassVar[str] = "api_key"
+    """The setting that holds the key."""
+    names_sessions: ClassVar[bool] = False
+    """Whether the runner makes the ids of conversations; otherwise the service does."""
     key: ClassVar[str] = "key-of-the-contract"
     """The key that the configuration has; it must appear nowhere."""
     times: ClassVar[dict[str, float]] = {"connect_timeout": 10, "first_event_timeout": 20, "idle_timeout": 20}
@@ -90,7 +96,7 @@ class ServiceRig(RunnerRig):
         """Makes the next answer contain a file."""
 
     def config(self) -> dict[str, Any]:
-        return {"base_url": self.service.url, "api_key": self.key, **self.times}
+        return {self.address_setting: self.service.url, self.key_setting: self.key, **self.times}
 
     def answer(self, *pieces: str) -> None:
         self.service.pieces = list(pieces)

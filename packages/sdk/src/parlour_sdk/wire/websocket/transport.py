@@ -63,7 +63,7 @@ class WebSocketTransport(asyncio.Protocol):
         self._limits = limits
         self._incoming: deque[bytes] = deque()
         self._fragments = bytearray()
-        self._side_cap = ReadLimiter(_for_side_traffic(limits), self._loop.time)
+        self._side_limiter = ReadLimiter(_for_side_traffic(limits), self._loop.time)
         self._unread_pong_bytes = 0
         self._unwritten_bytes = 0
         self._writable = asyncio.Event()
@@ -193,7 +193,7 @@ class WebSocketTransport(asyncio.Protocol):
 
     def _check_rate(self, frame: Frame) -> None:
         """Limits the rate of pings and fragments, which never reach the peer's limiter: they carry no whole frame."""
-        if self._side_cap.charge(len(frame.data)) > 0:
+        if self._side_limiter.charge(len(frame.data)) > 0:
             self._refuse(CloseCode.POLICY_VIOLATION, "the other side floods the connection with pings or fragments")
 
     def _refuse(self, code: CloseCode, sentence: str) -> None:

@@ -15,7 +15,7 @@ MIN_REPORTED_WAIT_MILLISECONDS = 1000
 
 @dataclass(frozen=True, slots=True)
 class ExplanationStep:
-    """One step of an explanation."""
+    """One step of the way of an event, with its outcome."""
 
     at: int
     step: str

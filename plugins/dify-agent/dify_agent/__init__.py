@@ -1,0 +1,1 @@
+"""Answers with apps of Dify."""

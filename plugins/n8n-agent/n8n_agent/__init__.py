@@ -1,0 +1,1 @@
+"""Answers with workflows of n8n."""
