@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 
 from parlour.core.access import audit
 from parlour.core.box.status import BoxFailure, BoxOperations
@@ -75,7 +75,7 @@ def router(box: BoxOperations, limits: BoxLimits, journal: Journal, pages: Pages
         return {"items": [_session(each, limits.idle_seconds) for each in found], "next_cursor": None}
 
     @routes.delete("/box/sessions/{session_id}", status_code=204)
-    async def end_box_session(session_id: SessionPath, principal: Operator) -> None:
+    async def end_box_session(session_id: SessionPath, principal: Operator) -> Response:
         """Ends the sandbox with everything in it. Its workspace stays."""
         session = await find(session_id)
         if not await _answered(box.end_session(session_id)):
@@ -83,6 +83,7 @@ def router(box: BoxOperations, limits: BoxLimits, journal: Journal, pages: Pages
         before = {"title": session["title"]}
         entry = audit.change_entry(principal.owner, "box.session.end", session_id, before, None, clock.now())
         await journal.commit(Unit("audit.write", (entry,)))
+        return Response(status_code=204)
 
     @routes.get("/box/sessions/{session_id}/files")
     async def list_box_files(
