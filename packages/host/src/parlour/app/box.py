@@ -5,9 +5,13 @@ from contextlib import asynccontextmanager
 
 from parlour.core.box.messages import BoxConfig
 from parlour.core.model.agent import Agent
+from parlour.providers.box.attachments import BoxAttachments
 from parlour.providers.box.audit import BoxAudit
 from parlour.providers.box.callers import BoxCallers
+from parlour.providers.box.commands import BoxCommands
 from parlour.providers.box.connection import BoxConnection
+from parlour.providers.box.file_tools import BoxFileTools
+from parlour.providers.box.files import BoxFiles
 from parlour.providers.box.output_artifacts import OutputArtifacts
 from parlour.providers.box.service import BoxService
 from parlour.providers.box.tools import BoxTools
@@ -58,14 +62,15 @@ async def open_box(
     )
     connection = BoxConnection(config, ports.ids.new(), box.enabled)
     service = BoxService(connection, ports.clock)
+    files = BoxFiles(service)
     tools = BoxTools(
-        service,
         connection,
-        BoxCallers(core.sessions, core.agents, ports.journal, box.force_template),
-        OutputArtifacts(core.artifacts, ports.journal, ports.clock),
-        BoxAudit(ports.journal, ports.clock),
         lambda: any(uses_box(agent) for agent in core.agents.all()),
-        ports.clock,
+        BoxCallers(core.sessions, core.agents, ports.journal, box.force_template),
+        BoxCommands(service, OutputArtifacts(core.artifacts, ports.journal, ports.clock)),
+        BoxFileTools(files),
+        BoxAttachments(files, core.artifacts, ports.journal, ports.clock),
+        BoxAudit(ports.journal, ports.clock),
     )
     try:
         yield BoxSubsystem(connection, tools, service)

@@ -20,6 +20,7 @@ import search  # type: ignore[import-not-found]  # a neighbour in the sandbox
 from commands import STREAMS, AgentCommand  # type: ignore[import-not-found]
 from files import OPERATIONS, Fields, Refused  # type: ignore[import-not-found]
 
+OUTBOX = "/workspace/outbox"
 SEARCH_SECONDS = 20
 QUOTA_ERRORS = (27, 28, 122)
 """EFBIG, ENOSPC and EDQUOT."""
@@ -159,6 +160,7 @@ class SandboxAgent:
             "milliseconds": round((time.monotonic() - command.started_at) * 1000),
             "cpu_seconds": used.ru_utime + used.ru_stime,
             "max_rss_kb": used.ru_maxrss,
+            "outbox": os.path.isdir(OUTBOX) and bool(os.listdir(OUTBOX)),
             **{name: output.fields() for name, output in command.outputs.items()},
         }
         self._send({"id": command.request_id, "result": result})

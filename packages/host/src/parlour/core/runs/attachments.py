@@ -108,6 +108,8 @@ class RunAttachments:
     async def attach(self, message: dict[str, Any], text: str) -> MessageWithFiles:
         """Returns the message with its files resolved and stored."""
         content = message.get("content", "")
+        self._pending_refs += self._session.created_files
+        self._session.created_files = []
         if not self._pending_refs and isinstance(content, str) and "artifact_refs" not in message:
             max_encoded_bytes = len(text) * 4
             if max_encoded_bytes <= TRANSCRIPT_TEXT_BYTES:

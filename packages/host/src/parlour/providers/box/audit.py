@@ -19,6 +19,10 @@ class BoxAudit:
         self._journal = journal
         self._clock = clock
 
+    def now(self) -> int:
+        """Returns the time at which a call starts."""
+        return self._clock.now()
+
     async def record(
         self,
         context: CallContext,

@@ -18,7 +18,8 @@ def _tool(name: str, description: str, required: list[str], read_only: bool, **p
 DEFINITIONS: Final = (
     _tool(
         "exec",
-        "Runs a shell command in a sandbox. Files in /workspace stay for later commands of this chat.",
+        "Runs a shell command in a sandbox. Files in /workspace stay for later commands of this chat; files of the "
+        "user's message are in /workspace/inbox; what you put into /workspace/outbox is sent with your answer.",
         ["command"],
         False,
         command={"type": "string", "description": "Command for the shell.", "minLength": 1},
