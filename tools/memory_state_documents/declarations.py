@@ -5,6 +5,7 @@ A test compares the lists with the objects of a real Host, so a new container ha
 """
 
 PER_PART = {
+    "providers.box.attachments.BoxAttachments._delivered": "active runs whose files are in their sandbox",
     "core.actions.call_cache.CallCache._lineages": "earlier runs of the event of an active run",
     "core.approvals.service.ApprovalService._locks": "serializes decisions about one approval",
     "core.approvals.tool_calls.ApprovedToolCalls._waiting": "runs that wait for the result of an approved tool call",

@@ -16,6 +16,7 @@ export const PAGES: [name: string, path: (ids: Ids) => string][] = [
   ["approvals", () => "/approvals"],
   ["models", () => "/models"],
   ["tools", () => "/tools"],
+  ["box", () => "/box"],
   ["plugins", () => "/plugins"],
   ["settings", () => "/settings"],
 ];

@@ -4,6 +4,7 @@ import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import {
   Bot,
   Boxes,
+  Container,
   Cpu,
   House,
   ListTree,
@@ -37,6 +38,7 @@ const PLACES: [path: string, word: string, icon: LucideIcon][] = [
   ["/approvals", "nav.approvals", ShieldCheck],
   ["/models", "nav.models", Cpu],
   ["/tools", "nav.tools", Wrench],
+  ["/box", "nav.box", Container],
   ["/plugins", "nav.plugins", Boxes],
   ["/settings", "nav.settings", Settings],
 ];

@@ -95,6 +95,7 @@ const tree = root.addChildren([
     page("/approvals", () => import("../features/approvals/ApprovalsPage")),
     page("/models", () => import("../features/models/ModelsPage")),
     page("/tools", () => import("../features/tools/ToolsPage")),
+    page("/box", () => import("../features/box/BoxPage")),
     page("/plugins", () => import("../features/plugins/PluginsPage")),
     page("/settings", () => import("../features/settings/SettingsPage")),
     missing,

@@ -20,6 +20,7 @@ import { LeaveGuard } from "../../components/LeaveGuard";
 import { type Tab, Tabs } from "../../components/Tabs";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { ApprovalFields } from "./ApprovalFields";
+import { BoxFields } from "./BoxFields";
 import { BehaviourFields } from "./BehaviourFields";
 import { type AgentForm, AgentFormContext } from "./formContext";
 import { requestedActions } from "./permissions";
@@ -117,7 +118,10 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
       ? [{ id: "actions", label: t("agents.tabActions"), content: <ApprovalFields /> }]
       : []),
     ...(runner?.capabilities.tool_calling
-      ? [{ id: "toolPolicy", label: t("agents.tabToolPolicy"), content: <ToolPolicyFields /> }]
+      ? [
+          { id: "toolPolicy", label: t("agents.tabToolPolicy"), content: <ToolPolicyFields /> },
+          { id: "box", label: t("agents.tabBox"), content: <BoxFields /> },
+        ]
       : []),
     { id: "behaviour", label: t("agents.tabBehaviour"), content: <BehaviourFields /> },
   ];
