@@ -37,8 +37,8 @@ class Peer:
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         try:
-            opening = connect(f"ws://127.0.0.1:{self._port}/onebot/v11/ws", additional_headers=headers)
-            return self._open.enter_context(opening)
+            connection = connect(f"ws://127.0.0.1:{self._port}/onebot/v11/ws", additional_headers=headers)
+            return self._open.enter_context(connection)
         except (OSError, InvalidHandshake, InvalidMessage):
             return None
 

@@ -47,7 +47,7 @@ class ScriptedModelsHost(Host):
 
     def prompts(self, model_id: str = "main") -> list[list[tuple[str, Any]]]:
         """Returns role and content of the messages of each request."""
-        return [[(each["role"], each["content"]) for each in asked["messages"]] for asked in self.requests(model_id)]
+        return [[(each["role"], each["content"]) for each in call["messages"]] for call in self.requests(model_id)]
 
     def until(self, kind: str, number: int = 1) -> list[Any]:
         """Returns the lines as soon as there are this many of the kind."""

@@ -22,21 +22,21 @@ class Model:
     """Summarizes on request and otherwise answers yes. It reports the configured number of tokens."""
 
     def __init__(self) -> None:
-        self.asked: list[InvokeModel] = []
+        self.requests: list[InvokeModel] = []
         self.counted = 0
 
     def __call__(self, request: InvokeModel) -> Any:
-        self.asked.append(request)
+        self.requests.append(request)
         said = f"SUMMARY {len(self.summaries)}" if _is_summary(request) else "yes"
         return reply(said, usage=Usage(prompt_tokens=self.counted))
 
     @property
     def summaries(self) -> list[str]:
-        return [str(each.messages[-1].content) for each in self.asked if _is_summary(each)]
+        return [str(each.messages[-1].content) for each in self.requests if _is_summary(each)]
 
     @property
     def last(self) -> list[Message]:
-        return self.asked[-1].messages
+        return self.requests[-1].messages
 
 
 def _is_summary(request: InvokeModel) -> bool:
@@ -117,8 +117,8 @@ async def test_an_unusable_checkpoint_is_ignored(model: Model, broken: Any) -> N
         "created_at": 1,
         "conversation_id": host.conversation_id,
     }
-    kept = {**whole, **broken} if isinstance(broken, dict) else broken
-    state = {"conversation": {CHECKPOINT_KEY: kept}}
+    stored = {**whole, **broken} if isinstance(broken, dict) else broken
+    state = {"conversation": {CHECKPOINT_KEY: stored}}
     config = {"model": {"primary": "m", "fallbacks": []}, "prompt": "Be kind."}
     run = await host.run(FOLDER, "who am I?", config=config, context={"state": state})
     assert run.text == "yes"

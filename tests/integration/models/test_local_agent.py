@@ -287,7 +287,7 @@ def spoil_checkpoint(host: ScriptedModelsHost, conversation_id: str) -> None:
 
 def summaries(host: ScriptedModelsHost) -> list[str]:
     """Returns the text to be summarized of each request for a summary."""
-    return [asked[-1][1] for asked in host.prompts() if asked[0][1].startswith("You keep the memory")]
+    return [prompt[-1][1] for prompt in host.prompts() if prompt[0][1].startswith("You keep the memory")]
 
 
 def test_a_summary_is_made_once_reused_by_the_next_run_and_renewed_from_the_old_one(host: ScriptedModelsHost) -> None:
@@ -297,8 +297,8 @@ def test_a_summary_is_made_once_reused_by_the_next_run_and_renewed_from_the_old_
     host.ask(agent, f"2 {LONG}", conversation_id="long")
     assert summaries(host) == []
     assert texts(host.ask(agent, f"3 {LONG}", conversation_id="long")) == ["three"]
-    [asked] = summaries(host)
-    assert asked.startswith("user: 1 I told you")
+    [prompt] = summaries(host)
+    assert prompt.startswith("user: 1 I told you")
     assert "SUMMARY ONE" in host.prompts()[-1][0][1]
     assert not any(f"1 {LONG}" == content for _, content in host.prompts()[-1])
 
@@ -310,9 +310,9 @@ def test_a_summary_is_made_once_reused_by_the_next_run_and_renewed_from_the_old_
     host.ask(agent, f"5 {LONG}", conversation_id="long")
     assert summaries(host) == []
     assert texts(host.ask(agent, f"6 {LONG}", conversation_id="long")) == ["six"]
-    [asked] = summaries(host)
-    assert asked.startswith("The summary so far:\nSUMMARY ONE\n\nWhat was said since:\n")
-    assert "1 I told you" not in asked
+    [prompt] = summaries(host)
+    assert prompt.startswith("The summary so far:\nSUMMARY ONE\n\nWhat was said since:\n")
+    assert "1 I told you" not in prompt
 
 
 def test_without_a_model_for_the_summary_there_is_a_plain_one(host: ScriptedModelsHost) -> None:
@@ -331,9 +331,9 @@ def test_a_damaged_summary_is_ignored(host: ScriptedModelsHost) -> None:
         result = host.ask(agent, f"{number} {LONG}", conversation_id="spoiled")
     spoil_checkpoint(host, result["conversation_id"])
     assert texts(host.ask(agent, "and now?", conversation_id="spoiled")) == ["four"]
-    above, asked = host.prompts()[-1][0][1], summaries(host)[-1]
+    above, prompt = host.prompts()[-1][0][1], summaries(host)[-1]
     assert (" SUMMARY" in above, "in short:\nSUMMARY" in above) == (True, False)
-    assert asked.startswith("user: 1 I told you")
+    assert prompt.startswith("user: 1 I told you")
 
 
 def test_another_conversations_summary_is_not_used(host: ScriptedModelsHost) -> None:
@@ -354,7 +354,7 @@ def test_an_event_is_described_by_the_template_of_its_type(host: ScriptedModelsH
     answer = host.http().post("/events?wait=result", json=joined)
     assert texts(answer.json()) == ["Welcome, Bob!"]
     host.http().post("/events?wait=result", json={**joined, "event_type": "group.member_left"})
-    by_template, described = (asked[-1][1] for asked in host.prompts())
+    by_template, described = (prompt[-1][1] for prompt in host.prompts())
     assert by_template == "Bob joined Cats. Say hello."
     assert described.startswith("This happened")
     assert "group.member_left" in described

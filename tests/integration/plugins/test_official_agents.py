@@ -96,8 +96,8 @@ def test_the_catalogue_lists_what_can_be_installed_and_starts_nothing(own: Host)
 def test_an_agent_from_the_catalogue_answers_and_stops(own: Host, agent: OfficialAgent) -> None:
     runner = f"plugin:parlour/{agent.name}/default"
     source = {"source": f"bundled:{agent.name}"}
-    asked = own.http().post("/plugins/install", json=source)
-    assert (asked.status_code, asked.json()["error"]["details"]["asked"].keys()) == (409, {"network"})
+    response = own.http().post("/plugins/install", json=source)
+    assert (response.status_code, response.json()["error"]["details"]["asked"].keys()) == (409, {"network"})
     installed = own.http().post("/plugins/install", json={**source, "granted": ["network"]})
     assert (installed.status_code, installed.json()["status"]) == (201, "ready"), installed.text
 

@@ -20,9 +20,9 @@ pytestmark = pytest.mark.both_runtimes
 
 def cancel(host: Host, run_id: str) -> float:
     """Cancels a run and returns the seconds that it took."""
-    begun = time.monotonic()
+    started_at = time.monotonic()
     answer = host.http().post(f"/runs/{run_id}/cancel")
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - started_at
     assert answer.status_code == 200, answer.text
     assert answer.json()["status"] == "cancelled"
     assert answer.json()["cancel_requested_at"] > 0

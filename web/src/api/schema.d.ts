@@ -1094,6 +1094,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/message-policies/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Message Policy
+         * @description Nothing is stored.
+         */
+        post: operations["check_message_policy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/model-kinds": {
         parameters: {
             query?: never;
@@ -1741,6 +1761,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/word-lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Word Lists */
+        get: operations["list_word_lists"];
+        put?: never;
+        /** Create Word List */
+        post: operations["create_word_list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/word-lists/{list_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Word List */
+        get: operations["read_word_list"];
+        /** Replace Word List */
+        put: operations["replace_word_list"];
+        post?: never;
+        /** Delete Word List */
+        delete: operations["delete_word_list"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -1817,6 +1874,23 @@ export interface components {
             event_id: string;
             /** @description Its number among all events. */
             seq: number;
+        };
+        /**
+         * AccessRules
+         * @description Who is answered. An entry is `group:42`, `person:7` (a private chat), `user:7` or `role:admin`; `*` is any id.
+         */
+        AccessRules: {
+            /**
+             * Entries
+             * @default []
+             */
+            entries?: string[];
+            /**
+             * Mode
+             * @default deny
+             * @enum {string}
+             */
+            mode?: "deny" | "allow";
         };
         /** @description One of the platform's own actions. */
         ActionDeclaration: {
@@ -1979,6 +2053,7 @@ export interface components {
              * @default false
              */
             journal_calls?: boolean;
+            message_policy?: components["schemas"]["MessagePolicy"] | null;
             /** Name */
             name: string;
             /**
@@ -2113,6 +2188,7 @@ export interface components {
              * @default false
              */
             journal_calls?: boolean;
+            message_policy?: components["schemas"]["MessagePolicy"] | null;
             /** Name */
             name: string;
             /**
@@ -2211,6 +2287,10 @@ export interface components {
             enabled: boolean;
             event_types: string[];
             journal_calls: boolean;
+            /** @description The fields that were given. */
+            message_policy: {
+                [key: string]: unknown;
+            };
             name: string;
             resource_policy: components["schemas"]["ResourcePolicyResponse"];
             /** @enum {string} */
@@ -2808,6 +2888,23 @@ export interface components {
              */
             since: number;
         };
+        /**
+         * ContextRules
+         * @description What the agent reads besides the text of the message.
+         */
+        ContextRules: {
+            /**
+             * Quote
+             * @default include
+             * @enum {string}
+             */
+            quote?: "include" | "ignore";
+            /**
+             * Sender Names
+             * @default false
+             */
+            sender_names?: boolean;
+        };
         ConversationResponse: {
             agent_id: string | null;
             bot_id: string | null;
@@ -3189,6 +3286,23 @@ export interface components {
             reason: string | null;
             run: components["schemas"]["RunRecord"] | null;
         };
+        /**
+         * FailureText
+         * @description What the sender reads if the agent fails.
+         */
+        FailureText: {
+            /**
+             * Hint
+             * @default
+             */
+            hint?: string;
+            /**
+             * Show
+             * @default hint
+             * @enum {string}
+             */
+            show?: "hint" | "error" | "nothing";
+        };
         FeedbackResponse: {
             agent_id: string | null;
             bot_id: string | null;
@@ -3226,6 +3340,22 @@ export interface components {
             unpriced_calls?: number;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * Filters
+         * @description Filters of messages and replies, applied in this order.
+         */
+        Filters: {
+            /**
+             * Input
+             * @default []
+             */
+            input?: (components["schemas"]["InputWords"] | components["schemas"]["InputRegex"])[];
+            /**
+             * Output
+             * @default []
+             */
+            output?: (components["schemas"]["OutputWords"] | components["schemas"]["OutputRegex"])[];
         };
         /**
          * FiltersBody
@@ -3310,6 +3440,74 @@ export interface components {
             } | null;
             value: string;
         };
+        /**
+         * Gather
+         * @description Collects messages that are sent in quick succession into one run.
+         */
+        Gather: {
+            /**
+             * Longest
+             * @default 15
+             */
+            longest?: number;
+            /**
+             * Messages
+             * @default 10
+             */
+            messages?: number;
+            /**
+             * Per
+             * @default sender
+             * @enum {string}
+             */
+            per?: "sender" | "chat";
+            /**
+             * Seconds
+             * @default 0
+             */
+            seconds?: number;
+        };
+        /**
+         * GroupWake
+         * @description Which messages of groups are answered: those that one of these rules matches.
+         */
+        GroupWake: {
+            /**
+             * Keywords
+             * @default []
+             */
+            keywords?: string[];
+            /**
+             * Mention
+             * @default true
+             */
+            mention?: boolean;
+            /**
+             * Prefixes
+             * @default []
+             */
+            prefixes?: string[];
+            /**
+             * Probability
+             * @default 0
+             */
+            probability?: number;
+            /**
+             * Regexes
+             * @default []
+             */
+            regexes?: string[];
+            /**
+             * Reply To Bot
+             * @default true
+             */
+            reply_to_bot?: boolean;
+            /**
+             * Strip
+             * @default true
+             */
+            strip?: boolean;
+        };
         HealthResponse: {
             /** @constant */
             status: "ok";
@@ -3323,6 +3521,27 @@ export interface components {
             hour: number;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * IgnoreRules
+         * @description Messages that are never answered, in groups and private chats.
+         */
+        IgnoreRules: {
+            /**
+             * Bots
+             * @default true
+             */
+            bots?: boolean;
+            /**
+             * Prefixes
+             * @default []
+             */
+            prefixes?: string[];
+            /**
+             * Regexes
+             * @default []
+             */
+            regexes?: string[];
         };
         Info: {
             /** @description The code of the currency that costs are in; empty where the providers' prices are in several, or unknown. */
@@ -3343,6 +3562,46 @@ export interface components {
             time: number;
             time_zone: string;
             version: string;
+        };
+        /** InputRegex */
+        InputRegex: {
+            config: components["schemas"]["RegexConfig"];
+            /**
+             * On
+             * @default block
+             * @enum {string}
+             */
+            on?: "block" | "mask" | "flag";
+            /**
+             * Tell
+             * @default
+             */
+            tell?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "regex";
+        };
+        /** InputWords */
+        InputWords: {
+            config: components["schemas"]["WordsConfig"];
+            /**
+             * On
+             * @default block
+             * @enum {string}
+             */
+            on?: "block" | "mask" | "flag";
+            /**
+             * Tell
+             * @default
+             */
+            tell?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "words";
         };
         /** @description How far a job is; empty texts and zeros where its kind reports nothing. */
         JobProgressResponse: {
@@ -3421,6 +3680,23 @@ export interface components {
         LogsResponse: {
             /** @enum {string} */
             level: "debug" | "info" | "warning" | "error";
+        };
+        /**
+         * LongText
+         * @description What becomes of long replies.
+         */
+        LongText: {
+            /**
+             * As
+             * @default split
+             * @enum {string}
+             */
+            as?: "split" | "file";
+            /**
+             * Over
+             * @default 0
+             */
+            over?: number;
         };
         /** @description What a resource holds, or a prompt says; or why it can't be had, in words. */
         McpContent: {
@@ -3606,6 +3882,111 @@ export interface components {
             type: "mention";
             /** User Id */
             user_id: string;
+        };
+        /**
+         * MessageLimit
+         * @description How many messages are answered, per window of some seconds or per calendar day.
+         */
+        MessageLimit: {
+            /**
+             * Count
+             * @default 60
+             */
+            count?: number;
+            /**
+             * Kind
+             * @default fixed
+             * @enum {string}
+             */
+            kind?: "fixed" | "sliding" | "bucket";
+            /**
+             * Over
+             * @default drop
+             * @enum {string}
+             */
+            over?: "drop" | "wait" | "tell";
+            /**
+             * Per
+             * @default sender
+             * @enum {string}
+             */
+            per?: "sender" | "chat" | "bot" | "agent";
+            /**
+             * Seconds
+             * @default 60
+             */
+            seconds?: number;
+            /**
+             * Tell
+             * @default
+             */
+            tell?: string;
+            /**
+             * Window
+             * @default seconds
+             * @enum {string}
+             */
+            window?: "seconds" | "day";
+        };
+        /**
+         * MessagePolicy
+         * @description Decides about messages of an agent, of a route, or of a pipeline. Fields that are left out change nothing.
+         */
+        MessagePolicy: {
+            /**
+             * @default {
+             *       "quote": "include",
+             *       "sender_names": false
+             *     }
+             */
+            context?: components["schemas"]["ContextRules"];
+            /**
+             * @default {
+             *       "show": "hint",
+             *       "hint": ""
+             *     }
+             */
+            failure?: components["schemas"]["FailureText"];
+            /**
+             * @default {
+             *       "input": [],
+             *       "output": []
+             *     }
+             */
+            filters?: components["schemas"]["Filters"];
+            /**
+             * @default {
+             *       "seconds": 0,
+             *       "longest": 15,
+             *       "messages": 10,
+             *       "per": "sender"
+             *     }
+             */
+            gather?: components["schemas"]["Gather"];
+            /**
+             * Limits
+             * @default []
+             */
+            limits?: components["schemas"]["MessageLimit"][];
+            /**
+             * @default {
+             *       "over": 0,
+             *       "as": "split"
+             *     }
+             */
+            long_text?: components["schemas"]["LongText"];
+            /**
+             * @default {
+             *       "mention_sender": false,
+             *       "delay": [
+             *         0,
+             *         0
+             *       ],
+             *       "tool_calls": "hidden"
+             *     }
+             */
+            reply?: components["schemas"]["ReplyStyle"];
+            wake?: components["schemas"]["WakeRules"] | null;
         };
         /** @description A way of being connected. What it can't do is named with the reason. */
         Mode: {
@@ -3826,6 +4207,46 @@ export interface components {
             group_id: string;
             group_name: string;
         };
+        /** OutputRegex */
+        OutputRegex: {
+            config: components["schemas"]["RegexConfig"];
+            /**
+             * On
+             * @default mask
+             * @enum {string}
+             */
+            on?: "block" | "mask" | "replace";
+            /**
+             * Text
+             * @default
+             */
+            text?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "regex";
+        };
+        /** OutputWords */
+        OutputWords: {
+            config: components["schemas"]["WordsConfig"];
+            /**
+             * On
+             * @default mask
+             * @enum {string}
+             */
+            on?: "block" | "mask" | "replace";
+            /**
+             * Text
+             * @default
+             */
+            text?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "words";
+        };
         /** OwnAccount */
         OwnAccount: {
             /**
@@ -4018,6 +4439,11 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_WordListResponse_: {
+            items: components["schemas"]["WordListResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         /** @description The most a runner may ever be granted. */
         Permissions: {
             /** @default [] */
@@ -4130,6 +4556,38 @@ export interface components {
             version: string;
             warnings: string[];
         };
+        PolicyCheck: {
+            /** @description The policy with all fields. */
+            message_policy: {
+                [key: string]: unknown;
+            };
+            sentences: components["schemas"]["PolicySentenceResponse"][];
+            /** @description Whether replies can be shown while they are written. */
+            streams: boolean;
+        };
+        /**
+         * PolicyCheckBody
+         * @example {
+         *       "message_policy": {
+         *         "limits": [
+         *           {
+         *             "count": 20,
+         *             "per": "sender"
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        PolicyCheckBody: {
+            message_policy: components["schemas"]["MessagePolicy"];
+        };
+        PolicySentenceResponse: {
+            code: string;
+            text: string;
+            values: {
+                [key: string]: unknown;
+            };
+        };
         /**
          * PricesBody
          * @description Of a million tokens each, in your currency.
@@ -4153,6 +4611,27 @@ export interface components {
             cached_input: number | null;
             input: number;
             output: number;
+        };
+        /**
+         * PrivateWake
+         * @description Which private messages are answered.
+         */
+        PrivateWake: {
+            /**
+             * Always
+             * @default true
+             */
+            always?: boolean;
+            /**
+             * Prefixes
+             * @default []
+             */
+            prefixes?: string[];
+            /**
+             * Regexes
+             * @default []
+             */
+            regexes?: string[];
         };
         /**
          * PromptBody
@@ -4234,6 +4713,14 @@ export interface components {
             /** @description What is still to come, in words. */
             waiting_for?: string[];
         };
+        /**
+         * RegexConfig
+         * @description Regular expressions, which share a short time budget per message.
+         */
+        RegexConfig: {
+            /** Patterns */
+            patterns: string[];
+        };
         /** @description Null where there is no limit. */
         Remaining: {
             cost_micros: number | null;
@@ -4248,6 +4735,35 @@ export interface components {
             }[];
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             run_id: string;
+        };
+        /**
+         * ReplyStyle
+         * @description How replies look in the chat.
+         */
+        ReplyStyle: {
+            /**
+             * Delay
+             * @default [
+             *       0,
+             *       0
+             *     ]
+             */
+            delay?: number[];
+            /**
+             * Mention Sender
+             * @default false
+             */
+            mention_sender?: boolean;
+            /** Quote */
+            quote?: ("first" | "never") | null;
+            /** Thinking */
+            thinking?: ("hidden" | "shown") | null;
+            /**
+             * Tool Calls
+             * @default hidden
+             * @enum {string}
+             */
+            tool_calls?: "hidden" | "brief" | "full";
         };
         /**
          * RerunBody
@@ -5311,6 +5827,36 @@ export interface components {
             user_id: string;
         };
         /**
+         * WakeRules
+         * @description Whether a message is answered at all. Groups without rules answer whatever the route gives them.
+         */
+        WakeRules: {
+            /**
+             * @default {
+             *       "mode": "deny",
+             *       "entries": []
+             *     }
+             */
+            access?: components["schemas"]["AccessRules"];
+            groups?: components["schemas"]["GroupWake"] | null;
+            /**
+             * @default {
+             *       "regexes": [],
+             *       "prefixes": [],
+             *       "bots": true
+             *     }
+             */
+            ignore?: components["schemas"]["IgnoreRules"];
+            /**
+             * @default {
+             *       "regexes": [],
+             *       "always": true,
+             *       "prefixes": []
+             *     }
+             */
+            private?: components["schemas"]["PrivateWake"];
+        };
+        /**
          * WebhookBody
          * @example {
          *       "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
@@ -5364,6 +5910,52 @@ export interface components {
             url: string | null;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             webhook_id: string;
+        };
+        /**
+         * WordListBody
+         * @example {
+         *       "name": "Sensitive words",
+         *       "words": [
+         *         "secret"
+         *       ]
+         *     }
+         */
+        WordListBody: {
+            /** Name */
+            name: string;
+            /**
+             * Patterns
+             * @default []
+             */
+            patterns?: string[];
+            /**
+             * Words
+             * @default []
+             */
+            words?: string[];
+        };
+        WordListResponse: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            list_id: string;
+            name: string;
+            patterns: string[];
+            words: string[];
+        };
+        /**
+         * WordsConfig
+         * @description Words of a shared list, and further words.
+         */
+        WordsConfig: {
+            /**
+             * List Id
+             * @default
+             */
+            list_id?: string;
+            /**
+             * Words
+             * @default []
+             */
+            words?: string[];
         };
         /** WorkspaceBody */
         WorkspaceBody: {
@@ -7962,6 +8554,39 @@ export interface operations {
             };
         };
     };
+    check_message_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PolicyCheckBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyCheck"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     list_kinds: {
         parameters: {
             query?: never;
@@ -9672,6 +10297,174 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["WebhookCallResponse"];
                 };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_word_lists: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_WordListResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    create_word_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WordListBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WordListResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_word_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                list_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WordListResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replace_word_list: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                list_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WordListBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WordListResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_word_list: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                list_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What went wrong, in words */
             default: {

@@ -21,6 +21,7 @@ import { type Tab, Tabs } from "../../components/Tabs";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { ApprovalFields } from "./ApprovalFields";
 import { BoxFields } from "./BoxFields";
+import { PolicyFields } from "../policies/PolicyFields";
 import { BehaviourFields } from "./BehaviourFields";
 import { type AgentForm, AgentFormContext } from "./formContext";
 import { requestedActions } from "./permissions";
@@ -117,6 +118,17 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
     ...(requestedActions(runner).length > 0
       ? [{ id: "actions", label: t("agents.tabActions"), content: <ApprovalFields /> }]
       : []),
+    {
+      id: "messages",
+      label: t("agents.tabMessages"),
+      content: (
+        <PolicyFields
+          policy={displayed.message_policy}
+          disabled={!edit}
+          onChange={(message_policy) => form.put({ message_policy })}
+        />
+      ),
+    },
     ...(runner?.capabilities.tool_calling
       ? [
           { id: "toolPolicy", label: t("agents.tabToolPolicy"), content: <ToolPolicyFields /> },

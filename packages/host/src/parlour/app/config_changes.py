@@ -18,6 +18,7 @@ from parlour.core.store.tables import (
     ROUTES,
     SCHEDULES,
     WEBHOOKS,
+    WORD_LISTS,
 )
 
 from .core import Core
@@ -25,7 +26,7 @@ from .core import Core
 VERSIONED_CONFIG = VersionedTables(
     (
         *(AGENTS, BOTS, BUDGETS, DEFAULT_AGENTS, MCP_SERVERS, MODEL_PROVIDERS, MODELS, ROUTES, SCHEDULES),
-        WEBHOOKS,
+        *(WEBHOOKS, WORD_LISTS),
     ),
     (META_KEY,),
 )
@@ -47,5 +48,6 @@ def config_reloads(
         ROUTES.name: core.routes.load,
         SCHEDULES.name: core.schedules.load,
         WEBHOOKS.name: core.inbound_webhooks.load,
+        WORD_LISTS.name: core.word_lists.load,
         META_KEY: settings.reload,
     }

@@ -40,7 +40,9 @@ from parlour.core.routing.default_resolver import DefaultResolver
 from parlour.core.routing.router import Router
 from parlour.core.runs.control import RunControl
 from parlour.core.runs.fast_start import FastStart
+from parlour.core.runs.gathering import Gathering
 from parlour.core.runs.lanes import Lanes
+from parlour.core.runs.policy_turns import PolicyTurns
 from parlour.core.runs.recovery import Recovery
 from parlour.core.runs.run_creation import RequestedTargets, RunCreator
 from parlour.core.runs.run_requests import RunRequestBuilder
@@ -83,16 +85,19 @@ def build_routing(
     answers = WebhookResponses(delivery.service, WebhookActions(ports.bots, delivery.action_rows), journal)
     webhooks = OutboundWebhooks(journal, hooks.jobs, client, answers, records.names, clock)
     hooks.jobs.register(webhooks)
-    handlers = by_type(
+    defaults = DefaultResolver(config.agents, config.default_agents, hooks.subscriptions.has_handlers)
+    handlers: Handlers = {}
+    router = Router(config.routes, handlers, binder, defaults, clock)
+    policies = PolicyTurns(basics.admission, Gathering(router, clock), clock)
+    handlers |= by_type(
         [
-            AgentHandler(binder, basics.registry, basics.checks, records.names, runs.executor, completer, clock),
+            AgentHandler(binder, basics.checks, policies, records.names, runs.executor, completer, clock),
             WebhookHandler(webhooks, config.bots, completer, ids),
             ListenerHandler(journal, hooks.subscriptions, hooks.listeners, hooks.retries, completer, clock),
             DropHandler(completer),
         ]
     )
-    defaults = DefaultResolver(config.agents, config.default_agents, hooks.subscriptions.has_handlers)
-    return RoutingParts(handlers, Router(config.routes, handlers, binder, defaults, clock))
+    return RoutingParts(handlers, router)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +126,7 @@ def build_lanes(
     journal, ids, clock = ports.journal, ports.ids, ports.clock
     sessions, router, remote = basics.sessions, routing.router, runs.remote_queue
     dispatcher = EventDispatcher(router, routing.handlers, runs.executor, runs.event_completer)
-    steering = SteeringQueue(journal, sessions, router, ids, clock)
+    steering = SteeringQueue(journal, sessions, router, basics.admission, ids, clock)
     recovery = Recovery(journal, config.agents, runs.run_completer, delivery.service, basics.outcomes, sessions)
     lanes = Lanes(
         dispatcher.handle,
@@ -189,7 +194,7 @@ def build_gateway(
     )
     log = CommandLog(journal, conversations, delivery.service, basics.outcomes, hooks.host_events, ids, clock)
     observers = EventObservers(hooks.subscriptions, hooks.retries)
-    starts = FastStart(basics.checks, runs.starter, basics.sessions, lanes.lanes, records.names)
+    starts = FastStart(basics.checks, basics.admission, runs.starter, basics.sessions, lanes.lanes, records.names)
     acceptor = EventAcceptor(journal, conversations, FeedbackStore(journal), observers, starts, ids, clock)
     commands = CommandExecutor(parser, log, languages)
     return Gateway(router, commands, observers, conversations, records.attachments, acceptor, clock)

@@ -16,6 +16,7 @@ from parlour.core.redaction import Redactor
 from .bootstrap import open_host
 from .host import Host, HostExtensions
 from .process_tuning import resume_garbage_collection
+from .service_manager import ServiceManager
 from .settings import HostSettings
 
 logger = logging.getLogger(__name__)
@@ -51,16 +52,20 @@ async def serve(
             server = web.server(settings, host, token)
             serving = asyncio.create_task(server.serve([listener]))
             address = authority(settings.http.host, listener.getsockname()[1])
+            service_manager = ServiceManager()
+            reporting = asyncio.create_task(service_manager.serve(lambda: not host.pending_start_steps()))
             announce(f"http://{address}{settings.http.prefix}", _notice(settings, host, token))
             stopped = asyncio.create_task(stopping.wait())
             await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
             stopped.cancel()
             starting.cancel()
             logger.info("the Host is stopping")
+            service_manager.report_stopping()
             await host.stop()
             server.should_exit = True
             await serving
             refreshes.cancel()
+            reporting.cancel()
             if starting.done() and not starting.cancelled() and starting.exception() is not None:
                 raise starting.exception() or RuntimeError
 

@@ -154,10 +154,10 @@ async def test_routes_are_read_back_in_order() -> None:
 async def test_replacing_routes_keeps_those_of_other_bots() -> None:
     repository = RouteRepository(MemoryJournal(), CountedIds())
     await repository.replace("one", [to("a")])
-    [kept] = await repository.replace("two", [to("b")])
+    [stored] = await repository.replace("two", [to("b")])
     await repository.replace("one", [])
     assert repository.in_match_order("one") == []
-    assert repository.in_match_order("two") == [kept]
+    assert repository.in_match_order("two") == [stored]
 
 
 def _kind(pattern: str) -> int:

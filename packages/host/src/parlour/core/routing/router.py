@@ -52,7 +52,7 @@ class Router:
         self._binder = binder
         self._defaults = defaults
         self._clock = clock
-        self._regexes = RegexMatcher()
+        self._regexes = binder.regexes
 
     def decide(self, event: EventEnvelope, attempts: Sequence[RouteAttempt] | None = None) -> RouteDecision:
         """Decides by the bot's routes, or by the given results of other routes."""

@@ -3,10 +3,13 @@
 History is inlined only if the runner asks for it, and never beyond the Host's own limits.
 """
 
+from dataclasses import replace
 from typing import Protocol
 
 from parlour.core.delivery.composer import MessageComposer
 from parlour.core.journal import Journal, Row, Select, below, where
+from parlour.core.message_policy.effective import decode_policy
+from parlour.core.message_policy.inputs import join_inputs
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.providers import Providers
@@ -71,7 +74,7 @@ class RunContextBuilder:
         self, session: RunSession, descriptor: RunnerDescriptor, state: StateSnapshot | None = None
     ) -> dict[str, object]:
         """Builds the request for the runner; without `state`, the current values are read."""
-        entry, event = session.entry, session.event
+        entry, event = session.entry, _readable_event(session)
         inputs = context.ContextInputs(
             run_id=session.run_id,
             attempt=entry.attempts,
@@ -94,6 +97,17 @@ class RunContextBuilder:
             self._host_version,
             self._days.time_zone,
         )
+
+
+def _readable_event(session: RunSession) -> RecordedEvent:
+    """Returns the event as the agent reads it, with the messages that were collected for its run."""
+    event, gathered = session.entry.readable_event, session.entry.gathered
+    if not gathered:
+        return event
+    policy = decode_policy(session.binding.agent.message_policy)
+    with_names = policy is not None and policy.gather.per == "chat" and not policy.context.sender_names
+    others = [each.readable_event for each in gathered]
+    return replace(event, envelope=join_inputs(event.envelope, others, with_names))
 
 
 async def _select_inline_history(

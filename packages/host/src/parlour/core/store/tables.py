@@ -325,6 +325,9 @@ LIMITS = Table(
 `full_at` is the time at which a token bucket is full again, in microseconds. All Hosts share the rows.
 """
 
+WORD_LISTS = Table("word_lists", columns("list_id definition", "created_at updated_at"), key=("list_id",))
+"""Lists of words and expressions that filters of message policies use."""
+
 VERSIONS = Table("versions", columns("name", "version"), key=("name",))
 """Versions of the tables that Hosts cache, by name; see `table_versions.py`."""
 
@@ -369,6 +372,7 @@ TABLES: tuple[Table, ...] = (
     RESERVATIONS,
     NAMES,
     LIMITS,
+    WORD_LISTS,
     VERSIONS,
     DIRECTORY,
     DIRECTORY_MEMBERS,

@@ -9,11 +9,14 @@ from pydantic import Field
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.form_validation import SECRET_MASK
+from parlour.core.config.word_lists import WordListRepository
 from parlour.core.encoding import dumps, loads
+from parlour.core.message_policy.schema import MessagePolicy
 from parlour.core.model.ids import AgentId
 from parlour.core.model.plugin_manager import PluginError, PluginManager
 from parlour.core.secrets import SecretBox
 
+from ..message_policies.endpoints import check_policy
 from .mapping import invalid_field
 from .webhook_schemas import StrictBody, WebhookHandlerBody
 
@@ -24,6 +27,7 @@ Outcome = tuple[str, dict[str, Any]]
 
 class AgentHandlerBody(StrictBody):
     agent_id: AgentId = Field(min_length=1, max_length=255)
+    message_policy: MessagePolicy | None = None
 
 
 class PluginHandlerBody(StrictBody):
@@ -47,8 +51,11 @@ class HandlerForm:
     outcomes: ClassVar[Mapping[str, str]] = {"outcome_handled": "the handler of this route takes it"}
     """English texts of the outcomes of a dry run, by their codes."""
 
-    def __init__(self, agents: AgentRepository, plugins: PluginManager, secrets: SecretBox) -> None:
+    def __init__(
+        self, agents: AgentRepository, lists: WordListRepository, plugins: PluginManager, secrets: SecretBox
+    ) -> None:
         self._agents = agents
+        self._lists = lists
         self._plugins = plugins
         self._secrets = secrets
 
@@ -57,6 +64,15 @@ class HandlerForm:
         the route's place in the request. Raises a Problem that names an invalid field.
         """
         return config
+
+    def _with_policy(self, field_path: str, config: dict[str, Any]) -> dict[str, Any]:
+        """Returns the configuration with the fields of its message policy that were given, or without a policy."""
+        given = config.pop("message_policy", None)
+        if given is None:
+            return config
+        policy = MessagePolicy.model_validate(given)
+        check_policy(policy, self._lists, f"{field_path}.handler_config.message_policy")
+        return {**config, "message_policy": policy.given_fields()}
 
     @classmethod
     def to_response(cls, config: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +88,7 @@ class HandlerForm:
 class AgentForm(HandlerForm):
     """Runs the agent.
 
-    Configuration: `agent_id`
+    Configuration: `agent_id`, `message_policy` (fields that hold in place of the agent's own)
     """
 
     body = AgentHandlerBody
@@ -82,7 +98,7 @@ class AgentForm(HandlerForm):
         if self._agents.get(config["agent_id"]) is None:
             message = f"there is no agent '{config['agent_id']}'; GET /api/v1/agents lists them"
             raise invalid_field(f"{field_path}.handler_config.agent_id", message)
-        return config
+        return self._with_policy(field_path, config)
 
     @classmethod
     def outcome(cls, decision: Any, has_listeners: bool) -> Outcome:
