@@ -1225,6 +1225,83 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/pipelines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Pipelines */
+        get: operations["list_pipelines"];
+        put?: never;
+        /** Create Pipeline */
+        post: operations["create_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Pipeline */
+        get: operations["read_pipeline"];
+        /** Replace Pipeline */
+        put: operations["replace_pipeline"];
+        post?: never;
+        /** Delete Pipeline */
+        delete: operations["delete_pipeline"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}/copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy Pipeline
+         * @description The copy has a name of its own and is used by no route.
+         */
+        post: operations["copy_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Pipeline
+         * @description Nothing is stored, counted or sent.
+         */
+        post: operations["try_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins": {
         parameters: {
             query?: never;
@@ -3142,7 +3219,7 @@ export interface components {
             /** @description Who would answer. */
             agent_id: string | null;
             /** @enum {string} */
-            handler_type: "agent" | "webhook" | "plugin" | "drop";
+            handler_type: "agent" | "pipeline" | "webhook" | "plugin" | "drop";
             /** @description Its place in the list. */
             index: number | null;
             /** @description What each route that was looked at said, then the default agent, and what comes of it. */
@@ -4364,6 +4441,11 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_PipelineResponse_: {
+            items: components["schemas"]["PipelineResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         PageResponse_PluginResponse_: {
             items: components["schemas"]["PluginResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -4484,6 +4566,183 @@ export interface components {
             asked: components["schemas"]["PermissionTextResponse"][];
             granted: components["schemas"]["PermissionTextResponse"][];
             ungranted: components["schemas"]["PermissionTextResponse"][];
+        };
+        /**
+         * PipelineBody
+         * @description Only name and agent_id are required.
+         * @example {
+         *       "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
+         *       "message_policy": {
+         *         "wake": {
+         *           "groups": {
+         *             "prefixes": [
+         *               "ai"
+         *             ]
+         *           }
+         *         }
+         *       },
+         *       "name": "Support"
+         *     }
+         */
+        PipelineBody: {
+            /** Agent Id */
+            agent_id: string;
+            /** Conversation Ttl */
+            conversation_ttl?: number | null;
+            /**
+             * Description
+             * @default
+             */
+            description?: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+            /**
+             * Mcp Servers
+             * @default *
+             */
+            mcp_servers?: "*" | string[];
+            message_policy?: components["schemas"]["MessagePolicy"] | null;
+            /** Name */
+            name: string;
+            /**
+             * Plugins
+             * @default *
+             */
+            plugins?: "*" | string[];
+            /**
+             * Skills
+             * @default *
+             */
+            skills?: "*" | string[];
+        };
+        /**
+         * PipelineChange
+         * @description What was read may be sent back with its changes.
+         * @example {
+         *       "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
+         *       "message_policy": {
+         *         "wake": {
+         *           "groups": {
+         *             "prefixes": [
+         *               "ai"
+         *             ]
+         *           }
+         *         }
+         *       },
+         *       "name": "Support"
+         *     }
+         */
+        PipelineChange: {
+            /** Agent Id */
+            agent_id: string;
+            /** Conversation Ttl */
+            conversation_ttl?: number | null;
+            /**
+             * Description
+             * @default
+             */
+            description?: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+            /**
+             * Mcp Servers
+             * @default *
+             */
+            mcp_servers?: "*" | string[];
+            message_policy?: components["schemas"]["MessagePolicy"] | null;
+            /** Name */
+            name: string;
+            /**
+             * Pipeline Id
+             * @description If it is given, that of the address
+             */
+            pipeline_id?: string | null;
+            /**
+             * Plugins
+             * @default *
+             */
+            plugins?: "*" | string[];
+            /**
+             * Problem
+             * @description It may be sent back, and is ignored
+             */
+            problem?: string | null;
+            /**
+             * Skills
+             * @default *
+             */
+            skills?: "*" | string[];
+        };
+        PipelineDryRun: {
+            /** @description The agent that would answer; null if the message is stopped. */
+            answered_by: string | null;
+            /** @description The text that the agent would read. */
+            input: string | null;
+            steps: components["schemas"]["PipelineStep"][];
+        };
+        /**
+         * PipelineDryRunBody
+         * @example {
+         *       "event": {
+         *         "input": {
+         *           "text": "hello"
+         *         }
+         *       },
+         *       "reply": "Hi!"
+         *     }
+         */
+        PipelineDryRunBody: {
+            /**
+             * Event
+             * @default {}
+             */
+            event?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            pipeline?: components["schemas"]["PipelineBody"] | null;
+            /**
+             * Reply
+             * @default
+             */
+            reply?: string;
+        };
+        PipelineResponse: {
+            agent_id: string;
+            /** @description Null: that of the agent. */
+            conversation_ttl: number | null;
+            description: string;
+            enabled: boolean;
+            mcp_servers: "*" | string[];
+            /** @description The fields that were given; they hold in place of the agent's own. */
+            message_policy: {
+                [key: string]: unknown;
+            };
+            name: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            pipeline_id: string;
+            /** @description Plugins whose tools may be used; at most what the agent may use. */
+            plugins: "*" | string[];
+            /** @description Why the pipeline answers nothing. */
+            problem: string | null;
+            skills: "*" | string[];
+        };
+        PipelineStep: {
+            after: string | null;
+            before: string | null;
+            /** @enum {string} */
+            checkpoint: "wake" | "admit" | "gather" | "answer" | "finish" | "pace";
+            code: string;
+            reason: string;
+            /** @description Field of the message policy that decides. */
+            rule: string;
+            /** @enum {string} */
+            verdict: "pass" | "stop" | "change" | "wait";
         };
         /** @description What the platform takes; delivery keeps to it. */
         PlatformLimits: {
@@ -4951,7 +5210,7 @@ export interface components {
              * Handler Type
              * @enum {string}
              */
-            handler_type: "agent" | "webhook" | "plugin" | "drop";
+            handler_type: "agent" | "pipeline" | "webhook" | "plugin" | "drop";
             /**
              * Priority
              * @default 0
@@ -4985,7 +5244,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @enum {string} */
-            handler_type: "agent" | "webhook" | "plugin" | "drop";
+            handler_type: "agent" | "pipeline" | "webhook" | "plugin" | "drop";
             priority: number;
             route_id: string;
         };
@@ -8971,6 +9230,240 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelTestResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_pipelines: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_PipelineResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    create_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replace_pipeline: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineChange"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_pipeline: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    copy_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    try_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineDryRunBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineDryRun"];
                 };
             };
             /** @description What went wrong, in words */

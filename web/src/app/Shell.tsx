@@ -15,6 +15,7 @@ import {
   Settings,
   ShieldCheck,
   Sparkles,
+  Workflow,
   Wrench,
   X,
 } from "lucide-react";
@@ -34,6 +35,7 @@ const PLACES: [path: string, word: string, icon: LucideIcon][] = [
   ["/chat", "nav.chat", MessageCircle],
   ["/bots", "nav.bots", Bot],
   ["/agents", "nav.agents", Sparkles],
+  ["/pipelines", "nav.pipelines", Workflow],
   ["/runs", "nav.runs", ListTree],
   ["/approvals", "nav.approvals", ShieldCheck],
   ["/models", "nav.models", Cpu],

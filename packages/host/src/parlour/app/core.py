@@ -9,6 +9,7 @@ from parlour.core.config.agents import AgentRepository
 from parlour.core.config.bots import BotRepository
 from parlour.core.config.budgets import BudgetRepository
 from parlour.core.config.default_agents import DefaultAgentRepository
+from parlour.core.config.pipelines import PipelineRepository
 from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
@@ -86,6 +87,7 @@ class Core:
     schedules: ScheduleRepository
     budgets: BudgetRepository
     word_lists: WordListRepository
+    pipelines: PipelineRepository
     filters: TextFilters
     days: Days
     slots: RunSlotPool
@@ -107,6 +109,7 @@ class Core:
         await self.inbound_webhooks.load()
         await self.budgets.load()
         await self.word_lists.load()
+        await self.pipelines.load()
 
     async def recover(self) -> None:
         """Recovers unfinished work of an earlier process. Plugins should be discovered before."""
@@ -143,6 +146,7 @@ def build_core(ports: CorePorts) -> Core:
         inbound_webhooks=config.inbound_webhooks,
         budgets=config.budgets,
         word_lists=config.word_lists,
+        pipelines=config.pipelines,
         filters=config.filters,
         languages=config.languages,
         audit_log=records.audit_log,

@@ -21,6 +21,7 @@ from parlour.core.handlers.dispatcher import EventDispatcher
 from parlour.core.handlers.drop import DropHandler
 from parlour.core.handlers.handler import Handlers, by_type
 from parlour.core.handlers.listeners import ListenerHandler
+from parlour.core.handlers.pipeline import PipelineHandler
 from parlour.core.handlers.webhook import WebhookHandler
 from parlour.core.ingest.acceptance import EventAcceptor
 from parlour.core.ingest.builtin_commands import BuiltinCommands
@@ -89,9 +90,11 @@ def build_routing(
     handlers: Handlers = {}
     router = Router(config.routes, handlers, binder, defaults, clock)
     policies = PolicyTurns(basics.admission, Gathering(router, clock), clock)
+    agents = AgentHandler(binder, basics.checks, policies, records.names, runs.executor, completer, clock)
     handlers |= by_type(
         [
-            AgentHandler(binder, basics.checks, policies, records.names, runs.executor, completer, clock),
+            agents,
+            PipelineHandler(config.pipelines, binder, agents),
             WebhookHandler(webhooks, config.bots, completer, ids),
             ListenerHandler(journal, hooks.subscriptions, hooks.listeners, hooks.retries, completer, clock),
             DropHandler(completer),

@@ -46,6 +46,8 @@ _FIELDS: tuple[tuple[re.Pattern[str], _Paths], ...] = tuple(
         (r"events", f"reason {_RUN_FIELDS}"),
         (r"approvals(/[^/]+)?", "reason outcome.error outcome.message"),
         (r"message-policies/check", "sentences.text"),
+        (r"pipelines(/[^/]+)?(/copy)?", "problem"),
+        (r"pipelines/[^/]+/dry-run", "steps.reason"),
         (r"tools", "description"),
         (r"models/[^/]+/test", "message"),
         (r"agents/test", "message"),

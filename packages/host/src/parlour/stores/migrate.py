@@ -44,6 +44,7 @@ KNOWN_REVISIONS = (
     "0016",
     "0017",
     "0018",
+    "0019",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]

@@ -91,7 +91,7 @@ class HomeserverProxy:
 
     @property
     def has_reports(self) -> bool:
-        """Whether events are still to be reported."""
+        """Returns whether events are still to be reported."""
         return self._reported.is_set()
 
     def count(self, method: str, part: str) -> int:

@@ -11,6 +11,7 @@ from parlour.core.config.budgets import BUDGET_ROWS
 from parlour.core.config.cached_repository import CachedRepository, RowMapping
 from parlour.core.config.mcp_servers import MCP_SERVER_ROWS
 from parlour.core.config.models import MODEL_ROWS, PROVIDER_ROWS
+from parlour.core.config.pipelines import PIPELINE_ROWS
 from parlour.core.config.schedules import SCHEDULE_ROWS, ScheduleState
 from parlour.core.config.webhooks import WEBHOOK_ROWS
 from parlour.core.config.word_lists import WORD_LIST_ROWS
@@ -19,6 +20,7 @@ from parlour.core.model.budget import Budget
 from parlour.core.model.inbound_webhook import Webhook
 from parlour.core.model.mcp_server import McpServer
 from parlour.core.model.model_config import Model, Prices, Provider
+from parlour.core.model.pipeline import Pipeline
 from parlour.core.model.schedule import Schedule
 from parlour.core.model.word_list import WordList
 from parlour.core.store.tables import META
@@ -61,6 +63,12 @@ KINDS: dict[str, tuple[RowMapping[Any, Any], Any, Any, Any]] = {
         ScheduleState(replace(DAILY, text="go"), 2000, 1000),
         ScheduleState(Schedule("s2", "often", interval_seconds=60), 60_000, 0),
     ),
+    "pipeline": (
+        PIPELINE_ROWS,
+        Pipeline("p1", "Support", "agent", skills=("a",)),
+        Pipeline("p1", "Help", "agent", message_policy={"limits": []}),
+        Pipeline("p2", "Other", "agent", conversation_ttl=60.0, enabled=False),
+    ),
     "word_list": (
         WORD_LIST_ROWS,
         WordList("l1", "Rude", ("bad",), ("b+",)),
@@ -82,6 +90,7 @@ UNITS = {
     "model": ("models.put", "models.put", "model.remove"),
     "provider": ("model_providers.put", "model_providers.put", "provider.remove"),
     "schedule": ("schedule.create", "schedule.replace", "schedule.delete"),
+    "pipeline": ("pipeline.add", "pipeline.replace", "pipeline.remove"),
     "word_list": ("word_list.add", "word_list.replace", "word_list.remove"),
     "webhook": ("webhook.add", "webhook.replace", "webhook.remove"),
 }

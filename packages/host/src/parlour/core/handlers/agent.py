@@ -10,7 +10,7 @@ from parlour.core.model.event import EventEnvelope
 from parlour.core.model.ids import AgentId, LimitPolicyId
 from parlour.core.model.ports import Clock
 from parlour.core.platforms.names import NameDirectory
-from parlour.core.routing.agent_binder import AgentBinder, PolicyOverride
+from parlour.core.routing.agent_binder import AgentBinder, BindingOverride
 from parlour.core.routing.decisions import RouteDecision, ToAgent
 from parlour.core.runs.admission import AdmissionLost
 from parlour.core.runs.event_completion import EventCompleter
@@ -54,7 +54,7 @@ class AgentHandler:
     def resolve(self, event: EventEnvelope, route: Route, skipped_routes: str) -> RouteDecision:
         agent_id = AgentId(str(route.handler_config.get("agent_id", "")))
         fields = route.handler_config.get("message_policy")
-        override = PolicyOverride(fields, LimitPolicyId(f"route:{route.route_id}")) if fields else None
+        override = BindingOverride(fields, LimitPolicyId(f"route:{route.route_id}")) if fields else None
         return self._binder.bind(event, agent_id, f"{route.label}{skipped_routes}", "bot", override)
 
     async def handle(self, entry: QueuedEvent, decision: ToAgent) -> LaneResult:

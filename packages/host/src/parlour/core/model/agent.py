@@ -9,6 +9,7 @@ from parlour_sdk.values import dataclass
 from .delivery_policy import with_min_message_size
 from .event_pattern import pattern_matches
 from .ids import NO_LIMITS, AgentId, BindingId, BotId, LimitPolicyId, RunnerId
+from .pipeline import Pipeline
 from .resource_policy import ResourcePolicy
 
 RestartPolicy = Literal["auto", "never", "always"]
@@ -90,6 +91,8 @@ class Binding:
     """Origin of the choice: a default agent's scope, `bot` for a route, or empty if the caller named the agent."""
     limits_owner: LimitPolicyId = NO_LIMITS
     """Owner of the counters of the message policy's limits."""
+    pipeline: Pipeline | None = None
+    """Pipeline by which the agent was chosen; it limits the extensions that a run may use."""
 
     @property
     def binding_id(self) -> BindingId:

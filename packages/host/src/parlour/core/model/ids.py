@@ -57,6 +57,8 @@ LimitPolicyId = NewType("LimitPolicyId", str)
 """Id of a policy that limits how often something may happen."""
 WordListId = NewType("WordListId", str)
 """Id of a list of words for filters."""
+PipelineId = NewType("PipelineId", str)
+"""Id of a bundle of an agent, a message policy and extensions."""
 BudgetId = NewType("BudgetId", str)
 """Id of a budget for the use of models."""
 UserId = NewType("UserId", str)

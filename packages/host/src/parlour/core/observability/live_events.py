@@ -18,6 +18,7 @@ from parlour.core.store.tables import (
     MODEL_PROVIDERS,
     MODELS,
     OUTBOX,
+    PIPELINES,
     ROUTES,
     RUNS,
     SCHEDULES,
@@ -171,4 +172,5 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     BUDGETS: _configuration_reader("budget_id"),
     WEBHOOKS: _configuration_reader("webhook_id"),
     WORD_LISTS: _configuration_reader("list_id"),
+    PIPELINES: _configuration_reader("pipeline_id"),
 }

@@ -10,6 +10,7 @@ from parlour.core.message_policy.wake import find_silence
 from parlour.core.model.agent import Agent, Binding, StatePolicy
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.ids import NO_AGENT, AgentId, LimitPolicyId, RunnerId
+from parlour.core.model.pipeline import Pipeline
 from parlour.core.model.regex_budget import RegexMatcher
 from parlour.core.model.resource_policy import ResourcePolicy
 from parlour.core.model.run_request import RunRequest
@@ -19,12 +20,14 @@ from .decisions import Drop, Misconfigured, RouteDecision, ToAgent
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyOverride:
-    """Fields of a message policy that hold in place of the agent's own."""
+class BindingOverride:
+    """What a route or a pipeline sets in place of the agent's own."""
 
     fields: Mapping[str, Any]
+    """Fields of the message policy."""
     owner: LimitPolicyId
     """Owner of the counters, if the fields have limits."""
+    pipeline: Pipeline | None = None
 
 
 class AgentBinder:
@@ -53,7 +56,7 @@ class AgentBinder:
         agent_id: AgentId,
         reason: str,
         scope: str,
-        override: PolicyOverride | None = None,
+        override: BindingOverride | None = None,
     ) -> RouteDecision:
         """Binds the agent with this id, if it accepts the event and its message policy does not leave it unanswered."""
         agent = self._agents.get(agent_id)
@@ -69,17 +72,20 @@ class AgentBinder:
         return self._bind_with_policy(event, agent, reason, scope, override)
 
     def _bind_with_policy(
-        self, event: EventEnvelope, agent: Agent, reason: str, scope: str, override: PolicyOverride | None
+        self, event: EventEnvelope, agent: Agent, reason: str, scope: str, override: BindingOverride | None
     ) -> RouteDecision:
         owner = LimitPolicyId(f"agent:{agent.agent_id}")
         if override is not None:
             agent = replace(agent, message_policy=override_policy(agent.message_policy, override.fields))
             owner = override.owner if "limits" in override.fields else owner
+            if override.pipeline is not None and override.pipeline.conversation_ttl is not None:
+                agent = replace(agent, conversation_ttl=override.pipeline.conversation_ttl)
         policy = decode_policy(agent.message_policy)
         silence = find_silence(policy, event, agent.agent_id, self.regexes) if policy is not None else None
         if silence is not None:
             return Drop(f"{reason}; {silence}", silence)
-        return ToAgent(Binding(agent, event.bot_id, reason, scope, owner))
+        pipeline = override.pipeline if override is not None else None
+        return ToAgent(Binding(agent, event.bot_id, reason, scope, owner, pipeline))
 
 
 def agent_for_runner(runner_id: RunnerId) -> Agent:

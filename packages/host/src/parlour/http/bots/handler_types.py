@@ -9,10 +9,11 @@ from pydantic import Field
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.form_validation import SECRET_MASK
+from parlour.core.config.pipelines import PipelineRepository
 from parlour.core.config.word_lists import WordListRepository
 from parlour.core.encoding import dumps, loads
 from parlour.core.message_policy.schema import MessagePolicy
-from parlour.core.model.ids import AgentId
+from parlour.core.model.ids import AgentId, PipelineId
 from parlour.core.model.plugin_manager import PluginError, PluginManager
 from parlour.core.secrets import SecretBox
 
@@ -20,7 +21,7 @@ from ..message_policies.endpoints import check_policy
 from .mapping import invalid_field
 from .webhook_schemas import StrictBody, WebhookHandlerBody
 
-HandlerType = Literal["agent", "webhook", "plugin", "drop"]
+HandlerType = Literal["agent", "pipeline", "webhook", "plugin", "drop"]
 Outcome = tuple[str, dict[str, Any]]
 """Code of an outcome, and its values."""
 
@@ -28,6 +29,10 @@ Outcome = tuple[str, dict[str, Any]]
 class AgentHandlerBody(StrictBody):
     agent_id: AgentId = Field(min_length=1, max_length=255)
     message_policy: MessagePolicy | None = None
+
+
+class PipelineHandlerBody(StrictBody):
+    pipeline_id: PipelineId = Field(min_length=1, max_length=255)
 
 
 class PluginHandlerBody(StrictBody):
@@ -52,9 +57,15 @@ class HandlerForm:
     """English texts of the outcomes of a dry run, by their codes."""
 
     def __init__(
-        self, agents: AgentRepository, lists: WordListRepository, plugins: PluginManager, secrets: SecretBox
+        self,
+        agents: AgentRepository,
+        pipelines: PipelineRepository,
+        lists: WordListRepository,
+        plugins: PluginManager,
+        secrets: SecretBox,
     ) -> None:
         self._agents = agents
+        self._pipelines = pipelines
         self._lists = lists
         self._plugins = plugins
         self._secrets = secrets
@@ -103,6 +114,22 @@ class AgentForm(HandlerForm):
     @classmethod
     def outcome(cls, decision: Any, has_listeners: bool) -> Outcome:
         return "outcome_answers", {"agent": decision.binding.agent.name}
+
+
+class PipelineForm(HandlerForm):
+    """Runs the agent of the pipeline, with the pipeline's message policy and extensions.
+
+    Configuration: `pipeline_id`
+    """
+
+    body = PipelineHandlerBody
+    outcomes: ClassVar = {"outcome_answers": "agent '{agent}' answers"}
+
+    def to_config(self, field_path: str, config: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+        if self._pipelines.get(config["pipeline_id"]) is None:
+            message = f"there is no pipeline '{config['pipeline_id']}'; GET /api/v1/pipelines lists them"
+            raise invalid_field(f"{field_path}.handler_config.pipeline_id", message)
+        return config
 
 
 class PluginForm(HandlerForm):
@@ -193,6 +220,7 @@ class DropForm(HandlerForm):
 
 HANDLER_FORMS: dict[str, type[HandlerForm]] = {
     "agent": AgentForm,
+    "pipeline": PipelineForm,
     "webhook": WebhookForm,
     "plugin": PluginForm,
     "drop": DropForm,

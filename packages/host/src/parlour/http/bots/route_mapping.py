@@ -6,6 +6,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from parlour.core.config.agents import AgentRepository
+from parlour.core.config.pipelines import PipelineRepository
 from parlour.core.config.routes import Route
 from parlour.core.config.word_lists import WordListRepository
 from parlour.core.model.ids import NO_ROUTE
@@ -21,9 +22,14 @@ from .route_schemas import RouteBody
 
 class RouteMapper:
     def __init__(
-        self, agents: AgentRepository, lists: WordListRepository, plugins: PluginManager, secrets: SecretBox
+        self,
+        agents: AgentRepository,
+        pipelines: PipelineRepository,
+        lists: WordListRepository,
+        plugins: PluginManager,
+        secrets: SecretBox,
     ) -> None:
-        self._forms = {name: form(agents, lists, plugins, secrets) for name, form in HANDLER_FORMS.items()}
+        self._forms = {name: form(agents, pipelines, lists, plugins, secrets) for name, form in HANDLER_FORMS.items()}
 
     def to_routes(self, bodies: list[RouteBody], before: list[Route]) -> list[Route]:
         existing = {route.route_id: route for route in before}
