@@ -44,7 +44,7 @@ class BoxAttachments:
         out.
         """
         run = caller.run
-        if run is None or run in self._delivered or caller.session.read_only:
+        if run is None or run in self._delivered or run.dry_run is not None or caller.session.read_only:
             return
         self._delivered.add(run)
         taken: set[str] = set()

@@ -17,7 +17,7 @@ from parlour.core.box.messages import BOX_PROTOCOL_VERSION, HEARTBEAT_SECONDS, B
 from parlour.core.box.status import BoxStatus
 from parlour.core.model.providers import ProviderFailed
 from parlour.isolation.child_process import ChildProcess
-from parlour_sdk.wire import Peer, StdioTransport, WireError
+from parlour_sdk.wire import ConnectionClosed, Peer, StdioTransport, WireError
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +71,9 @@ class BoxConnection:
             raise ProviderFailed("box_unavailable", f"the sandbox is not available: {self.unavailable_reason()}", True)
         try:
             return await peer.call(action, data, seconds)
+        except ConnectionClosed as error:
+            message = "the Box ended during the call, so whether it was done is not known; look before you repeat it"
+            raise ProviderFailed("session_lost", message) from error
         except WireError as error:
             details = error.data if isinstance(error.data, dict) else {}
             raise ProviderFailed(error.code, error.message, bool(details.get("retryable"))) from error
