@@ -59,7 +59,7 @@ class ScriptedModelsHost(Host):
             name: config.pop(name) for name in ("timeout_seconds", "event_types", "resource_policy") if name in config
         }
         fields.setdefault("resource_policy", {"skills": []})
-        return self.agent(LOCAL, config={"model": MAIN, "prompt": "Be kind.", **config}, **fields)
+        return self.agent(LOCAL, config={"model": MAIN, "prompt": "Be kind.", "guidance": False, **config}, **fields)
 
     def results(self, run_id: str, kind: str) -> list[Json]:
         return [event["data"] for event in self.items(f"/runs/{run_id}/events") if event["type"] == kind]

@@ -1,6 +1,7 @@
 """Tests the local agent with its own manifest: its calls, its messages to the model, and its behaviour when stopped."""
 
 import asyncio
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from parlour_sdk.testing import FakeHost, FakeModel, event, failure, reply, tool
 
 FOLDER = Path(__file__).parents[1]
 MODEL = {"primary": "m", "fallbacks": []}
-CONFIG: dict[str, Any] = {"model": MODEL, "prompt": "Be kind."}
+CONFIG: dict[str, Any] = {"model": MODEL, "prompt": "Be kind.", "guidance": False}
 
 
 async def test_a_plain_turn_calls_for_one_history_page_one_answer_and_steering() -> None:
@@ -112,7 +113,9 @@ async def test_steering_messages_are_searched_in_the_knowledge_too() -> None:
 
 
 async def test_a_quick_model_with_many_rounds_stays_below_the_call_limit_of_the_host() -> None:
-    host = FakeHost(models={"m": reply(tool_calls=[tool_call("clock")])}, tools={"clock": "noon"}, timeout=60)
+    numbers = itertools.count()
+    model = lambda request: reply(tool_calls=[tool_call("clock", {"number": next(numbers)})])  # noqa: E731
+    host = FakeHost(models={"m": model}, tools={"clock": lambda number: "noon"}, timeout=60)
     run = await host.run(FOLDER, "go", config={**CONFIG, "tools": ["clock"], "max_tool_rounds": 40})
     assert (len(run.tool_calls), run.finish_reason) == (40, "tool_limit")
     assert not any(call.error for call in run.calls)
@@ -172,8 +175,9 @@ async def test_a_long_output_is_stored_completely_and_passed_in_part() -> None:
     run = await host.run(FOLDER, "read", config={**CONFIG, "tools": ["book"]})
     shown = str(calls[1].messages[-1].content)
     assert len(shown) < 9000
-    [stored] = [call.answer for call in run.calls if call.action == "artifact_create"]
-    assert shown.endswith(f"(the whole, 50000 characters, is artifact {stored.artifact.artifact_id})")
+    [kept] = [call.answer for call in run.calls if call.action == "artifact_create"]
+    assert f"the whole is artifact {kept.artifact.artifact_id}; read on with artifact.read" in shown
+    assert shown.endswith("x" * 2000)
 
 
 async def test_a_long_output_that_can_not_be_stored_is_passed_in_part() -> None:

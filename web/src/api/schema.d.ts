@@ -2592,6 +2592,12 @@ export interface components {
              * @default true
              */
             enabled?: boolean;
+            /**
+             * Keeps Heard Messages
+             * @description Messages of groups that don't address the bot are kept for `retention.heard_days`, for its agents
+             * @default true
+             */
+            keeps_heard_messages?: boolean;
             /** Name */
             name: string;
         };
@@ -2627,6 +2633,12 @@ export interface components {
              * @default true
              */
             enabled?: boolean;
+            /**
+             * Keeps Heard Messages
+             * @description Messages of groups that don't address the bot are kept for `retention.heard_days`, for its agents
+             * @default true
+             */
+            keeps_heard_messages?: boolean;
             /** Name */
             name: string;
             /**
@@ -2652,6 +2664,8 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             bot_id: string;
             enabled: boolean;
+            /** @description Messages of groups that don't address the bot are kept for its agents. */
+            keeps_heard_messages: boolean;
             name: string;
             /** @description Which secrets there are. */
             secrets_set: string[];
@@ -5151,6 +5165,8 @@ export interface components {
             directory_days?: number | null;
             /** Events Days */
             events_days?: number | null;
+            /** Heard Days */
+            heard_days?: number | null;
             /** Model Calls Days */
             model_calls_days?: number | null;
             /** Run Events Days */
@@ -5164,6 +5180,8 @@ export interface components {
             directory_days: number;
             /** @description With events go transcripts, outgoing messages and runs. */
             events_days: number;
+            /** @description Messages of groups that did not address a bot. */
+            heard_days: number;
             /** @description Prompts, parameters and answers of models. */
             model_calls_days: number;
             /** @description What runs did, step by step. */

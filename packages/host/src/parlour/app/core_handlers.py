@@ -42,12 +42,14 @@ from parlour.core.routing.router import Router
 from parlour.core.runs.control import RunControl
 from parlour.core.runs.fast_start import FastStart
 from parlour.core.runs.gathering import Gathering
+from parlour.core.runs.heard_messages import HeardMessages
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.policy_turns import PolicyTurns
 from parlour.core.runs.recovery import Recovery
 from parlour.core.runs.run_creation import RequestedTargets, RunCreator
 from parlour.core.runs.run_requests import RunRequestBuilder
 from parlour.core.runs.steering import SteeringQueue
+from parlour.core.runs.transcript_corrections import TranscriptCorrections
 from parlour.core.store.feedback import FeedbackStore
 from parlour.core.store.history import EventRecordReader
 from parlour.core.webhooks.client import WebhookClient
@@ -96,7 +98,15 @@ def build_routing(
             agents,
             PipelineHandler(config.pipelines, binder, agents),
             WebhookHandler(webhooks, config.bots, completer, ids),
-            ListenerHandler(journal, hooks.subscriptions, hooks.listeners, hooks.retries, completer, clock),
+            ListenerHandler(
+                journal,
+                hooks.subscriptions,
+                hooks.listeners,
+                hooks.retries,
+                completer,
+                HeardMessages(config.bots, ids, clock),
+                clock,
+            ),
             DropHandler(completer),
         ]
     )
@@ -128,7 +138,9 @@ def build_lanes(
     """Builds the lanes with their dispatcher, and the parts that create, cancel and repeat runs."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
     sessions, router, remote = basics.sessions, routing.router, runs.remote_queue
-    dispatcher = EventDispatcher(router, routing.handlers, runs.executor, runs.event_completer)
+    dispatcher = EventDispatcher(
+        router, routing.handlers, runs.executor, runs.event_completer, TranscriptCorrections(journal)
+    )
     steering = SteeringQueue(journal, sessions, router, basics.admission, ids, clock)
     recovery = Recovery(journal, config.agents, runs.run_completer, delivery.service, basics.outcomes, sessions)
     lanes = Lanes(

@@ -14,7 +14,7 @@ from parlour.core.runs.active_run import ActiveRuns, RecorderFactory
 from parlour.core.runs.admission import RunAdmission
 from parlour.core.runs.attachment_prefetch import AttachmentPrefetcher
 from parlour.core.runs.completion import RunCompleter
-from parlour.core.runs.context_builder import RunContextBuilder
+from parlour.core.runs.context_builder import ContextFacts, RunContextBuilder
 from parlour.core.runs.event_completion import EventCompleter
 from parlour.core.runs.executor import RunExecutor
 from parlour.core.runs.loop_guard import LoopGuard
@@ -124,7 +124,12 @@ def build_runs(
     sessions, outcomes = basics.sessions, basics.outcomes
     service, publisher = delivery.service, delivery.service.publisher
     contexts = RunContextBuilder(
-        journal, ports.providers, records.history, service.composer, hooks.prompt_hooks, records.days, VERSION
+        journal,
+        ports.providers,
+        records.history,
+        service.composer,
+        hooks.prompt_hooks,
+        ContextFacts(VERSION, records.days, config.languages),
     )
     starter = RunStarter(journal, ports.ownership, basics.grants, contexts, ids, clock)
     completer = RunCompleter(service, delivery.notice_policy, config.languages, ports.redactor, ids, clock)

@@ -73,7 +73,8 @@ def test_a_streamed_answer_is_put_together() -> None:
     assert (piece.reasoning, piece.text, piece.finish_reason) == ("I should look.", "One moment.", "tool_calls")
     assert piece.usage == Usage(prompt_tokens=7, completion_tokens=16, cached_tokens=2, reasoning_tokens=5)
     [call] = answer.calls.complete(ToolNames(["time.now"]))
-    assert (call.id, call.name, call.arguments) == ("call_1", "time.now", {"zone": "UTC"})
+    assert (call.id[:5], call.name, call.arguments) == ("call_", "time.now", {"zone": "UTC"})
+    assert call.id != answer.calls.complete(ToolNames(["time.now"]))[0].id
 
 
 def test_a_blocked_prompt_finishes_with_content_filter() -> None:

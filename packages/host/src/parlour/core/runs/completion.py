@@ -196,13 +196,13 @@ class RunCompleter:
         failure_notice = notices.model_failure_notice(run.model_failure) if termination.by_runner else ""
         tries = run.tries if termination.by_host else replace(run.tries, failures=run.tries.failures + 1)
         match retry_policy.decide(termination, run.agent, tries, run.has_output, run.has_effects):
-            case "retry":
+            case "retry" if not failure_notice:  # a service in trouble is not helped by the same request at once
                 draft.add(inbox.requeue(run.event.seq, failed=not termination.by_host))
                 completion.retry, completion.tries = True, tries
                 return
             case "quarantine" if not failure_notice:
                 outcome, code = "quarantined", notices.quarantine_notice(retry_policy.quarantine_cause(tries))
-            case "quarantine" | "tell":
+            case _:
                 outcome, code = "failed", failure_notice or termination.code
         completion.outcomes.append(self.complete_event(draft, run.event, outcome, termination.code, run.run_id))
         completion.rows += self._notify_failure(draft, run, code, termination.error)

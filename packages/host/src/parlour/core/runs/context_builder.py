@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from parlour.core.delivery.composer import MessageComposer
-from parlour.core.journal import Journal, Row, Select, below, where
+from parlour.core.journal import Journal, Row, Select, below, other_than, where
 from parlour.core.message_policy.effective import decode_policy
 from parlour.core.message_policy.inputs import join_inputs
 from parlour.core.model.agent import Binding
@@ -18,8 +18,11 @@ from parlour.core.models.days import Days
 from parlour.core.store.history import HistoryReader
 from parlour.core.store.state import StateStore
 from parlour.core.store.tables import TRANSCRIPT
+from parlour.core.texts.languages import Languages
+from parlour_sdk.protocol.history import HEARD
 from parlour_sdk.protocol.limits import BOOTSTRAP_BYTES, BOOTSTRAP_ITEMS
 from parlour_sdk.protocol.manifest import ContextPolicy
+from parlour_sdk.values import dataclass
 
 from . import context
 from .context import NO_HISTORY, InlineHistory
@@ -38,6 +41,15 @@ class PromptHooks(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ContextFacts:
+    """The facts of the Host that a context names: its version, time zone and languages."""
+
+    version: str
+    days: Days
+    languages: Languages
+
+
 class RunContextBuilder:
     """Builds requests for runners."""
 
@@ -48,8 +60,7 @@ class RunContextBuilder:
         history: HistoryReader,
         composer: MessageComposer,
         prompt_hooks: PromptHooks,
-        days: Days,
-        host_version: str,
+        host: ContextFacts,
     ) -> None:
         self._journal = journal
         self._state = StateStore(journal)
@@ -57,8 +68,7 @@ class RunContextBuilder:
         self._history = history
         self._composer = composer
         self._prompt_hooks = prompt_hooks
-        self._days = days
-        self._host_version = host_version
+        self._host = host
 
     async def state_snapshot(self, session: RunSession) -> StateSnapshot:
         """Reads the state values that the run may use."""
@@ -94,8 +104,9 @@ class RunContextBuilder:
             session.grant,
             self._providers,
             inputs,
-            self._host_version,
-            self._days.time_zone,
+            self._host.version,
+            self._host.days.time_zone,
+            self._host.languages.for_event(event.envelope),
         )
 
 
@@ -133,7 +144,12 @@ async def _latest_messages(
     limit = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
     query = Select(
         TRANSCRIPT,
-        where(conversation_id=event.conversation_id, thread_id=event.envelope.thread_id, seq=below(transcript_seq)),
+        where(
+            conversation_id=event.conversation_id,
+            thread_id=event.envelope.thread_id,
+            seq=below(transcript_seq),
+            item_type=other_than(HEARD),
+        ),
         ("role", "content", "seq"),
         order=("seq",),
         direction="descending",

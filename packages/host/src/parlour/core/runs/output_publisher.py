@@ -14,6 +14,7 @@ from parlour.core.model.ids import TranscriptId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Ids
 from parlour.core.store import outbox_rows, transcript
+from parlour_sdk.protocol.history import INTERRUPTED
 
 from .attachments import MessageWithFiles
 from .completion import RunCompletion
@@ -89,6 +90,22 @@ class OutputPublisher:
         self.deltas.message_completed()
         self.message_count += 1
         session.has_output = True
+
+    def keep_interrupted(self, result_batch: ResultBatch) -> None:
+        """Adds the shown part of a message that won't be completed to the transcript, so that "go on" makes sense."""
+        text = self.deltas.incomplete_text()
+        if self._stream_row is None or not text.strip():
+            return
+        transcript.add_reply_item(
+            result_batch.draft,
+            TranscriptId(self._ids.new()),
+            self._session.event,
+            self._session.run_id,
+            INTERRUPTED,
+            {"role": "assistant"},
+            text,
+            result_batch.now,
+        )
 
     def publish_deltas(self, result_batch: ResultBatch) -> None:
         """Publishes the new deltas of a message that is not complete yet."""

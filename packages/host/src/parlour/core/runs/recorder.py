@@ -283,6 +283,8 @@ class Recorder:
             self._event_writer.add_host_events(result_batch)
             result_batch.draft.name = "run.end"
             termination = deadline.apply_deadline(session, termination, result_batch.now)
+            if termination.status != "completed":
+                self._publisher.keep_interrupted(result_batch)
             completion = self._completer.add_completion(result_batch.draft, self._ended_run(termination), termination)
             result_batch.rows += completion.rows
             await self._commit(result_batch, *(session.remote.final_statements if session.remote is not None else ()))
