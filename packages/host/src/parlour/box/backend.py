@@ -40,7 +40,7 @@ class Sandbox(Protocol):
 
     @property
     def closed(self) -> asyncio.Event:
-        """Set when the sandbox has ended, whoever ended it."""
+        """Set when the sandbox has ended for any reason."""
         ...
 
     async def request(self, operation: str, fields: Fields) -> Fields:

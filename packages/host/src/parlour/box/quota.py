@@ -28,7 +28,7 @@ async def wait_until_over(folder: Path, quota_mb: int) -> int:
 
 
 def used_bytes(folder: Path) -> int:
-    """Returns the bytes that the files of a folder use on disk. Files that vanish meanwhile do not count."""
+    """Returns the bytes that the files of a folder use on disk. Files that vanish during the count are left out."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:

@@ -39,7 +39,7 @@ class BoxSession:
         return self.state == "ready" and not self.sandbox.closed.is_set()
 
     async def exec(self, request: ExecRequest) -> Fields:
-        """Runs a command and returns its result. A sandbox that dies meanwhile is a result, too."""
+        """Runs a command and returns its result. The end of its sandbox is a result, too."""
         fields = {
             "command": request.command,
             "workdir": request.workdir,

@@ -44,7 +44,7 @@ class SandboxAgent:
             each.setblocking(False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         self._wake = wake
-        """Must stay open: the other end of a closed pair is readable for ever, and the agent would never rest."""
+        """Must stay open: otherwise the other end is always readable, and the agent never sleeps."""
         signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
         self._selector.register(woken, selectors.EVENT_READ, lambda: woken.recv(4096))
 

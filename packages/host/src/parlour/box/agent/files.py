@@ -35,7 +35,7 @@ def resolve(path: str) -> str:
 
 
 def open_below(real: str, flags: int) -> tuple[int, int, str]:
-    """Opens a real path component by component, so that a link that appears meanwhile is not followed.
+    """Opens a real path component by component, so that a link that appears in between is not followed.
 
     Returns the descriptors of the file and its folder, and its name in there.
     """
