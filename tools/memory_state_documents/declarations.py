@@ -64,6 +64,7 @@ PER_HOST = {
     "providers.box.service.BoxService._errors": "the last failed calls to the Box, for operators",
     "core.jobs.jobs.Jobs._handlers": "handlers of each kind of job",
     "app.core.Core.handlers": "handlers by type, fixed",
+    "app.core_ports.CorePorts.surfaces": "surfaces that tests add, fixed",
     "app.host.Host.waiting_for": "steps of the start that are not finished",
     "core.access.audit_writer.AuditWriter._entries": "audit entries that wait for the next batch",
     "core.access.audit_writer.AuditWriter._runs": "runs whose audit entries wait for the next batch",

@@ -26,6 +26,7 @@ from parlour_sdk.values import dataclass
 from .box import BoxSubsystem
 from .core import Core
 from .core_ports import CorePorts
+from .knowledge import KnowledgeSubsystem
 from .models import ModelSubsystem
 from .plugins import PluginRuntime, RefreshablePluginManager
 from .seed import Seeder
@@ -71,6 +72,7 @@ class Host:
     tools: ToolSubsystem
     box: BoxSubsystem
     models: ModelSubsystem
+    knowledge: KnowledgeSubsystem
     secrets: SecretBox
     redactor: Redactor
     notice: str
@@ -106,6 +108,7 @@ class Host:
             with self.core.registry.mark_starting(self._not_ready_plugins() if unfinished else ()):
                 await self.box.prepare(*self.core.agents.all())
                 await self.core.recover()
+                await self.knowledge.recover()
                 await self.bots.start()
                 await self.tools.mcp_servers.start()
                 self.waiting_for.remove("owed work")
