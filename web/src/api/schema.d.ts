@@ -4501,7 +4501,7 @@ export interface components {
          */
         ModelBody: {
             /** Abilities */
-            abilities?: ("vision" | "audio" | "tools" | "reasoning" | "json")[] | null;
+            abilities?: ("vision" | "audio" | "files" | "tools" | "reasoning" | "json")[] | null;
             /** Context Window */
             context_window?: number | null;
             /** Max Output Tokens */
