@@ -18,6 +18,7 @@ export const PAGES: [name: string, path: (ids: Ids) => string][] = [
   ["models", () => "/models"],
   ["knowledge", () => "/knowledge"],
   ["tools", () => "/tools"],
+  ["box", () => "/box"],
   ["plugins", () => "/plugins"],
   ["settings", () => "/settings"],
 ];

@@ -489,6 +489,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/box/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Box Audit
+         * @description Newest first. Each call is here before it was answered.
+         */
+        get: operations["list_box_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Box Errors
+         * @description The last 200 failures since the Host started, newest first.
+         */
+        get: operations["list_box_errors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Box Sessions
+         * @description All live sandboxes; there are at most as many as the setting allows.
+         */
+        get: operations["list_box_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End Box Session
+         * @description Ends the sandbox with everything in it. Its workspace stays.
+         */
+        delete: operations["end_box_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/sessions/{session_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Box Files
+         * @description A folder of a live session; /workspace by default.
+         */
+        get: operations["list_box_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Box Status
+         * @description Starts the Box if nothing needed it yet.
+         */
+        get: operations["read_box_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Box
+         * @description Runs commands in a sandbox of its own that show whether the limits hold.
+         */
+        post: operations["test_box"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/budgets": {
         parameters: {
             query?: never;
@@ -2148,6 +2288,16 @@ export interface components {
                 [key: string]: ("allow" | "ask" | "deny") | components["schemas"]["ApprovalRuleBody"];
             };
             /**
+             * @default {
+             *       "tools": [],
+             *       "read_only": false,
+             *       "profile": "default",
+             *       "session_template": "{launcher_type}_{launcher_id}",
+             *       "ask": []
+             *     }
+             */
+            box_policy?: components["schemas"]["BoxPolicyBody"];
+            /**
              * Conversation Ttl
              * @default 0
              */
@@ -2273,6 +2423,16 @@ export interface components {
                 [key: string]: ("allow" | "ask" | "deny") | components["schemas"]["ApprovalRuleBody"];
             };
             /**
+             * @default {
+             *       "tools": [],
+             *       "read_only": false,
+             *       "profile": "default",
+             *       "session_template": "{launcher_type}_{launcher_id}",
+             *       "ask": []
+             *     }
+             */
+            box_policy?: components["schemas"]["BoxPolicyBody"];
+            /**
              * Conversation Ttl
              * @default 0
              */
@@ -2397,6 +2557,7 @@ export interface components {
             approval_policy: {
                 [key: string]: unknown;
             };
+            box_policy: components["schemas"]["BoxPolicyResponse"];
             /** @description Seconds of silence after which a chat begins anew; 0: never. */
             conversation_ttl: number;
             /** @description What differs from the defaults. */
@@ -2599,7 +2760,7 @@ export interface components {
             /** @description Of a change, what was before and after, without secrets; of repeated refusals (code `repeated`), their count. */
             detail: unknown;
             /** @enum {string} */
-            kind: "access" | "admin" | "runtime";
+            kind: "access" | "admin" | "runtime" | "box";
             outcome: string;
             plugin_id: string | null;
             resource: string | null;
@@ -2754,6 +2915,160 @@ export interface components {
             since: number | null;
             /** @enum {string} */
             state: "stopped" | "connecting" | "connected" | "failed";
+        };
+        BoxAuditResponse: {
+            action: string;
+            actor: string;
+            agent_id: string | null;
+            code: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            /** @description The command or the path, when it started and finished, and the result. */
+            detail: unknown;
+            outcome: string;
+            run_id: string | null;
+            seq: number;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            session_id: string;
+        };
+        BoxErrorResponse: {
+            action: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            at: number;
+            code: string;
+            message: string;
+            session_id: string | null;
+        };
+        BoxFileResponse: {
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            changed_at: number;
+            /** @enum {string} */
+            kind: "file" | "folder" | "link";
+            name: string;
+            size: number;
+        };
+        BoxFilesResponse: {
+            items: components["schemas"]["BoxFileResponse"][];
+            /** @description Entries that are left out. */
+            more: number;
+        };
+        /**
+         * BoxPolicyBody
+         * @description What the agent may do in the Box; without tools it gets nothing.
+         */
+        BoxPolicyBody: {
+            /**
+             * Ask
+             * @default []
+             */
+            ask?: string[];
+            /**
+             * Network
+             * @description Null: as in the profile.
+             */
+            network?: boolean | null;
+            /**
+             * Profile
+             * @default default
+             * @enum {string}
+             */
+            profile?: "default" | "offline_readonly" | "network_basic" | "network_extended";
+            /**
+             * Read Only
+             * @default false
+             */
+            read_only?: boolean;
+            /**
+             * Session Template
+             * @default {launcher_type}_{launcher_id}
+             */
+            session_template?: string;
+            /**
+             * Tools
+             * @default []
+             */
+            tools?: ("exec" | "read" | "write" | "edit" | "glob" | "grep")[];
+        };
+        BoxPolicyResponse: {
+            /** @description Patterns of commands that need an approval. */
+            ask: string[];
+            /** @description Null: as in the profile. */
+            network: boolean | null;
+            profile: string;
+            read_only: boolean;
+            /** @description Which messages share a sandbox. */
+            session_template: string;
+            tools: string[];
+        };
+        BoxProbeResponse: {
+            detail: string;
+            milliseconds: number;
+            name: string;
+            ok: boolean;
+        };
+        BoxSessionResponse: {
+            busy: boolean;
+            cpus: number;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            execs: number;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            expires_at: number;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            last_used_at: number;
+            memory_mb: number;
+            network: boolean;
+            processes: number;
+            read_only: boolean;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            session_id: string;
+            /** @enum {string} */
+            state: "starting" | "ready" | "stopping";
+            /** @description The session template of the agent, filled in. */
+            title: string;
+        };
+        BoxStatusResponse: {
+            backend: string | null;
+            /** @description The command that does it on this machine, if it is known. */
+            command: string | null;
+            /** @description The session template that all agents use, if one is set. */
+            force_template: string | null;
+            /** @description What limits memory, processes and CPU: cgroup2, cgroup1 or rlimit. */
+            limits: string | null;
+            max_sessions: number;
+            /** @description What does not hold on this machine. */
+            notice: string | null;
+            /** @description What limits the size of a workspace. */
+            quota: string | null;
+            reason: string | null;
+            /** @description What makes it available. */
+            remedy: string | null;
+            sessions: number;
+            /** @enum {string} */
+            status: "disabled" | "connecting" | "unavailable" | "ready";
+            version: string | null;
+        };
+        BoxTestResponse: {
+            checks: components["schemas"]["BoxProbeResponse"][];
+            ok: boolean;
         };
         /** BroadcastBody */
         BroadcastBody: {
@@ -4475,6 +4790,21 @@ export interface components {
         };
         PageResponse_BotResponse_: {
             items: components["schemas"]["BotResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_BoxAuditResponse_: {
+            items: components["schemas"]["BoxAuditResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_BoxErrorResponse_: {
+            items: components["schemas"]["BoxErrorResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_BoxSessionResponse_: {
+            items: components["schemas"]["BoxSessionResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -7154,7 +7484,7 @@ export interface operations {
                 action?: string | null;
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
-                kind?: ("access" | "admin" | "runtime") | null;
+                kind?: ("access" | "admin" | "runtime" | "box") | null;
                 /** @description How many items at most */
                 limit?: number;
                 run_id?: string | null;
@@ -7628,6 +7958,220 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DryRun"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_box_audit: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+                run_id?: string | null;
+                session_id?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_BoxAuditResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_box_errors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_BoxErrorResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_box_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_BoxSessionResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    end_box_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_box_files: {
+        parameters: {
+            query?: {
+                path?: string;
+            };
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoxFilesResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_box_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoxStatusResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    test_box: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoxTestResponse"];
                 };
             };
             /** @description What went wrong, in words */

@@ -5,6 +5,7 @@ import {
   BookOpen,
   Bot,
   Boxes,
+  Container,
   Cpu,
   House,
   ListTree,
@@ -41,6 +42,7 @@ const PLACES: [path: string, word: string, icon: LucideIcon][] = [
   ["/models", "nav.models", Cpu],
   ["/knowledge", "nav.knowledge", BookOpen],
   ["/tools", "nav.tools", Wrench],
+  ["/box", "nav.box", Container],
   ["/plugins", "nav.plugins", Boxes],
   ["/settings", "nav.settings", Settings],
 ];

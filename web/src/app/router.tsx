@@ -105,6 +105,7 @@ const tree = root.addChildren([
     page("/approvals", () => import("../features/approvals/ApprovalsPage")),
     page("/models", () => import("../features/models/ModelsPage")),
     page("/tools", () => import("../features/tools/ToolsPage")),
+    page("/box", () => import("../features/box/BoxPage")),
     page("/knowledge", () => import("../features/knowledge/KnowledgePage")),
     page("/knowledge/$kbId", () => import("../features/knowledge/BasePage")),
     passage,

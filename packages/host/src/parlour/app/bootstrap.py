@@ -44,6 +44,7 @@ from parlour.version import VERSION
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from .background import run_background_services
+from .box import open_box
 from .core import build_core
 from .core_ports import CorePorts
 from .data_directory import DataDirectory
@@ -145,6 +146,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         await knowledge.open(settings, ports, core, directory.folder)
         tuning = LiveSettings(ports.journal, defaults_from_config(settings))
         await tuning.load()
+        box = await stack.enter_async_context(open_box(settings, directory, core, ports))
         host = Host(
             settings=settings,
             journal=ports.journal,
@@ -153,7 +155,8 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
             plugins=side.plugins,
             catalogue=catalogue,
             bots=bots,
-            tools=await stack.enter_async_context(open_tools(settings, tools, core, ports, secrets)),
+            tools=await stack.enter_async_context(open_tools(settings, tools, core, ports, secrets, box.tools)),
+            box=box,
             models=models,
             knowledge=knowledge,
             secrets=secrets,

@@ -23,6 +23,7 @@ from parlour.platforms._host.bots import Bots
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour_sdk.values import dataclass
 
+from .box import BoxSubsystem
 from .core import Core
 from .core_ports import CorePorts
 from .knowledge import KnowledgeSubsystem
@@ -69,6 +70,7 @@ class Host:
     catalogue: BuiltinAdapterCatalogue
     bots: Bots
     tools: ToolSubsystem
+    box: BoxSubsystem
     models: ModelSubsystem
     knowledge: KnowledgeSubsystem
     secrets: SecretBox
@@ -104,6 +106,7 @@ class Host:
             for task in finished:
                 task.result()
             with self.core.registry.mark_starting(self._not_ready_plugins() if unfinished else ()):
+                await self.box.prepare(*self.core.agents.all())
                 await self.core.recover()
                 await self.knowledge.recover()
                 await self.bots.start()

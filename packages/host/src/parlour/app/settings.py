@@ -22,6 +22,7 @@ from parlour.core.config.setting_declarations import RuntimeSetting
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from parlour.stores.address import ACCEPTED, is_accepted
 
+from .box_settings import BoxSettings
 from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
 from .object_limit_settings import LimitSettings
 from .setting_values import (
@@ -380,6 +381,7 @@ class HostSettings(ConfigSection):
     runtime: RuntimeSettings = RuntimeSettings()
     tools: ToolSettings = ToolSettings()
     mcp: McpSettings = McpSettings()
+    box: BoxSettings = BoxSettings()
     platforms: PlatformSettings = PlatformSettings()
     models: ModelSettings = ModelSettings()
     model_calls: ModelCallSettings = ModelCallSettings()

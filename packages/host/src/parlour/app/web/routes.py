@@ -36,6 +36,8 @@ from parlour.http.bots import endpoints as bots
 from parlour.http.bots import route_endpoints as bot_routes
 from parlour.http.bots.mapping import BotMapper
 from parlour.http.bots.route_mapping import RouteMapper
+from parlour.http.box import endpoints as box
+from parlour.http.box.endpoints import BoxLimits
 from parlour.http.budgets import endpoints as budgets
 from parlour.http.chat import endpoints as chat
 from parlour.http.chat.missed_frames import MissedFrames
@@ -203,6 +205,7 @@ class RouterBuilder:
                 core.agents,
                 agent_mapper,
                 runner_test,
+                host.box.prepare,
                 ObjectLimit("agents", limits.agents, lambda: len(core.agents.all())),
                 host.cursors,
                 host.ids,
@@ -286,7 +289,7 @@ class RouterBuilder:
         ]
 
     def _plugins_and_tools(self) -> list[APIRouter]:
-        host, mcp = self.host, self.host.tools
+        host, mcp, limits = self.host, self.host.tools, self.settings.box
         mapper = McpServerMapper(
             mcp.mcp_repository, host.secrets, mcp.reserved_namespaces, self.settings.mcp.allow_unsandboxed
         )
@@ -301,6 +304,13 @@ class RouterBuilder:
                 host.cursors,
             ),
             tools.router(mcp.registry, host.cursors),
+            box.router(
+                host.box.service,
+                BoxLimits(limits.idle_seconds, limits.max_sessions, limits.force_template),
+                host.journal,
+                self._pages(),
+                host.clock,
+            ),
             mcp_servers.router(mcp.mcp_repository, mcp.mcp_servers, mapper, host.cursors, host.ids, host.clock),
         ]
 
