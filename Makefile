@@ -17,7 +17,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: quick migration help setup sandbox mcp-servers synapse nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents release bench clean
+.PHONY: quick migration help setup sandbox mcp-servers agent-services synapse nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents release bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -44,6 +44,9 @@ mcp-servers:
 	@tools/mcp_servers.sh .tools/mcp-servers
 
 # The homeserver that the tests of Matrix talk to. A Host needs none of it.
+agent-services: setup
+	@tools/agent_services.sh vendors a2a langgraph
+
 synapse: setup
 	@tools/synapse.sh .tools/synapse
 
@@ -98,7 +101,7 @@ test: setup sandbox mcp-servers synapse nginx web
 	@$(PYTEST) -q -m "quiet and not long" $(QUIET_TESTS)
 	@$(WEB_TESTS)
 
-test-all: setup sandbox mcp-servers synapse nginx web
+test-all: setup sandbox mcp-servers agent-services synapse nginx web
 	@$(PYTEST) -q $(PARALLEL) -m "not quiet" $(ALL_TESTS)
 	@$(PYTEST) -q -m "quiet" $(QUIET_TESTS)
 	@$(WEB_TESTS)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import environment, history, idle, onebot, spine, wire, writers
-from .databases import OPENINGS
+from .databases import DATABASES
 from .host import Unmeasurable
 from .messages import WORDS
 from .report import Figure, Report
@@ -58,11 +58,11 @@ def _selected_measures(arguments: argparse.Namespace) -> dict[str, Measure]:
     quick = arguments.quick
     every: dict[str, Measure] = {
         "spine": lambda folder: spine.measure(
-            folder, OPENINGS[arguments.database], spine.QUICK if quick else spine.FULL, arguments.words
+            folder, DATABASES[arguments.database], spine.QUICK if quick else spine.FULL, arguments.words
         ),
         "onebot": lambda folder: onebot.measure(folder, onebot.QUICK if quick else onebot.FULL),
         "history": lambda folder: history.measure(
-            folder, OPENINGS[arguments.database], history.QUICK if quick else history.FULL
+            folder, DATABASES[arguments.database], history.QUICK if quick else history.FULL
         ),
         "idle": lambda folder: idle.measure(folder, idle.QUICK if quick else idle.FULL),
         "wire": lambda folder: wire.measure(wire.QUICK if quick else wire.FULL),
@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--check", action="store_true", help="exit 1 when a target is missed")
     parser.add_argument(
         "--database",
-        choices=sorted(OPENINGS),
+        choices=sorted(DATABASES),
         default="sqlite",
         help="the Host's database (spine, history)",
     )

@@ -46,7 +46,7 @@ class Database(Protocol):
         ...
 
 
-Opening = Callable[[Path], AbstractAsyncContextManager[Database]]
+OpenDatabase = Callable[[Path], AbstractAsyncContextManager[Database]]
 
 
 class SqliteLedger:
@@ -166,7 +166,7 @@ async def postgres(data: Path) -> AsyncIterator[Database]:
         yield PostgresDatabase(server, server.create())
 
 
-OPENINGS: dict[str, Opening] = {"sqlite": sqlite, "postgres": postgres}
+DATABASES: dict[str, OpenDatabase] = {"sqlite": sqlite, "postgres": postgres}
 
 
 def _numbered(text: str) -> str:

@@ -64,13 +64,13 @@ async def _load(host: Host, agent_id: str, requesting: bool) -> Outcome:
         return loop.time() - sent_at
 
     talking = (send_requests(lane, number / RATE) for number, lane in enumerate(lanes))
-    took, *_ = await asyncio.gather(request(), *talking)
+    elapsed, *_ = await asyncio.gather(request(), *talking)
     assert not books.wrong, books.wrong[:3]
     for lane in lanes:
         await lane.close()
     window_start = REQUESTED_AT_SECONDS - 0.1
     latencies = sorted(each for due_at, each in seconds if window_start <= due_at <= window_start + WINDOW_SECONDS)
-    return Outcome(1000 * latencies[-1], 1000 * latencies[int(len(latencies) * 0.99)], 1000 * took)
+    return Outcome(1000 * latencies[-1], 1000 * latencies[int(len(latencies) * 0.99)], 1000 * elapsed)
 
 
 def _status(host: Host, path: str) -> int:

@@ -22,7 +22,7 @@ from parlour.stores.factory import open_journal
 from parlour_sdk.protocol.history import HistoryPageGet, HistorySearch
 
 from .clients import HttpLane
-from .databases import Opening
+from .databases import OpenDatabase
 from .host import install, running
 from .messages import Books
 from .report import Figure, Target
@@ -58,9 +58,9 @@ class Grown:
     """Some of its messages."""
 
 
-async def measure(folder: Path, opening: Opening, size: Size) -> list[Figure]:
+async def measure(folder: Path, open_database: OpenDatabase, size: Size) -> list[Figure]:
     data = folder / "history"
-    async with opening(data) as database:
+    async with open_database(data) as database:
         key = install(data, database.settings)
         address = database.settings.get("PARLOUR__DATABASE__URL", "")
         with running(data, key, database.settings) as host:

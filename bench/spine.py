@@ -11,7 +11,7 @@ import aiohttp
 
 from . import floor, growth
 from .clients import AiohttpLane, ChatLane, Client, HttpLane
-from .databases import Database, Opening
+from .databases import Database, OpenDatabase
 from .host import Host, Meter, Unmeasurable, install, running
 from .load import Load
 from .messages import Books, audit
@@ -52,10 +52,10 @@ class Bench:
         return await ChatLane(self.host, self.agent_id, session, self.books).open(self.host.port)
 
 
-async def measure(folder: Path, opening: Opening, size: Size, words: int) -> list[Figure]:
+async def measure(folder: Path, open_database: OpenDatabase, size: Size, words: int) -> list[Figure]:
     data = folder / "spine"
     books = Books(words)
-    async with opening(data) as database:
+    async with open_database(data) as database:
         key = install(data, database.settings)
         with running(data, key, database.settings) as host:
             bench = Bench(host, database, host.make_agent(), books, Meter(host, database.cpu_seconds))

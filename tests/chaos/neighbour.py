@@ -85,9 +85,9 @@ class Neighbour:
     def _measure_disturbed(self, disturb: Callable[[], object], seconds: float) -> Json:
         self._order("")
         until = time.monotonic() + seconds
-        while (begun := time.monotonic()) < until:
+        while (started_at := time.monotonic()) < until:
             disturb()
-            time.sleep(max(0.0, begun + PACE_SECONDS - time.monotonic()))
+            time.sleep(max(0.0, started_at + PACE_SECONDS - time.monotonic()))
         self._order("")
         return self._read_report()
 

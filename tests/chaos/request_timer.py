@@ -25,11 +25,11 @@ def main(address: str, key: str, body: str, pid: str) -> None:
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
 
     def ask() -> float:
-        begun = time.perf_counter()
+        started_at = time.perf_counter()
         connection.request("POST", "/api/v1/events?wait=result", body, headers)
         answer = connection.getresponse()
         content = answer.read()
-        taken = time.perf_counter() - begun
+        taken = time.perf_counter() - started_at
         assert answer.status == 200, content
         assert json.loads(content)["messages"][0]["content"] == TEXT
         return taken

@@ -42,13 +42,13 @@ def test_an_ended_run_can_not_be_used_for_calls(chaos: Chaos) -> None:
 
 
 def test_a_flood_of_calls_is_refused_beyond_its_rate_and_slows_itself(chaos: Chaos) -> None:
-    begun = time.monotonic()
+    started_at = time.monotonic()
     result = chaos.run("flood_calls")
-    took = time.monotonic() - begun
+    seconds = time.monotonic() - started_at
 
     refused, made = map(int, re.findall(r"\d+", texts(result)[0]))
-    assert 0 < made - refused <= 100 + 50 * (took + 1), "a run may call 100 times at once and then 50 times a second"
-    assert 0 < refused < 1000 * (took + 1), "frequent refusals slow the plugin"
+    assert 0 < made - refused <= 100 + 50 * (seconds + 1), "a run may call 100 times at once and then 50 times a second"
+    assert 0 < refused < 1000 * (seconds + 1), "frequent refusals slow the plugin"
     denials = chaos.denials(result["run"]["run_id"])
     assert {each["data"]["code"] for each in denials} == {"rate_limited"}
-    assert 0 < len(denials) <= 100 * (took + 2)
+    assert 0 < len(denials) <= 100 * (seconds + 2)

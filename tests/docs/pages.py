@@ -86,7 +86,7 @@ class Reader:
             assert host.wait(20) == 0
 
     def _run(self, block: Block) -> None:
-        begun = time.monotonic()
+        started_at = time.monotonic()
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", self._own(block.code)],
             cwd=self.folder,
@@ -97,7 +97,7 @@ class Reader:
             timeout=SECONDS,
             check=False,
         )
-        self.seconds.append(time.monotonic() - begun)
+        self.seconds.append(time.monotonic() - started_at)
         assert done.returncode == 0, done.stdout + done.stderr
         self.output = done.stdout
 
@@ -138,11 +138,11 @@ class Reader:
         return code.replace("5300", str(self._port))
 
     def _environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
         downloads = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "uv")
         return {
             "UV_CACHE_DIR": str(downloads),
-            **kept,
+            **environment,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "XDG_CACHE_HOME": str(self.folder / ".cache"),
         }

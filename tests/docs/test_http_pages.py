@@ -78,7 +78,7 @@ def test_the_page_about_http_names_every_path(made: dict[str, Any]) -> None:
 
 
 def test_every_stable_operation_exists(made: dict[str, Any]) -> None:
-    there = {
+    other_chat = {
         f"{method.upper()} {re.sub(r'{[^}]+}', '{}', path)}"
         for path, methods in made["paths"].items()
         for method in methods
@@ -90,7 +90,7 @@ def test_every_stable_operation_exists(made: dict[str, Any]) -> None:
         for path in line.split()[1:]
     }
 
-    assert promised - there == set()
+    assert promised - other_chat == set()
 
 
 def _is_loose(content: dict[str, Any]) -> bool:

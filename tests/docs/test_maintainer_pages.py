@@ -21,6 +21,8 @@ CODE = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+")
 FILE = re.compile(r"[\w./-]+/[\w.-]+\.py")
 UNIT = re.compile(r"[a-z_]+\.[a-z_]+")
+NAME = re.compile(r"(?:[A-Z]\w*[a-z]\w*|[A-Z][A-Z_]{3,})(?:\.\w+)*")
+"""A class, a constant, or a member of a class."""
 BUILT = {ROOT / line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines() if line.startswith("/")}
 """Folders that `make` creates, so they may be missing in a fresh checkout."""
 CHANGES = [
@@ -100,6 +102,23 @@ def test_folders_that_a_page_names_exist(page: Path) -> None:
         return path.exists() or path in BUILT
 
     assert [each for each in paths if not any(exists(source / each) for source in SOURCES)] == []
+
+
+@cache
+def identifiers() -> set[str]:
+    """Returns the identifiers in the sources of the Host, the SDK, the plugins, the page and the tests."""
+    folders = ("packages", "plugins", "tests", "web/src", "web/tests", "bench", "tools")
+    files = [file for name in folders for ending in ("py", "ts", "tsx") for file in (ROOT / name).rglob(f"*.{ending}")]
+    files += (ROOT / "web").glob("*.ts")
+    texts = (file.read_text(encoding="utf-8") for file in files if "node_modules" not in file.parts)
+    return {word for text in texts for word in re.findall(r"\w+", text)}
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
+def test_classes_and_constants_that_a_page_names_exist(page: Path) -> None:
+    named = [each for each in CODE.findall(page.read_text(encoding="utf-8")) if NAME.fullmatch(each)]
+
+    assert [each for each in named if not set(each.split(".")) <= identifiers()] == []
 
 
 @cache

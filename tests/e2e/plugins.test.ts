@@ -79,7 +79,7 @@ it("installs a bundled agent from the catalogue, asks for its settings and tests
   await page.getByRole("button", { name: word("plugins.installName", { name: "Dify" }) }).click();
   const installing = page.getByRole("dialog");
   await button(installing, "plugins.install").click();
-  await installing.getByRole("checkbox", { name: /network/i }).waitFor();
+  await installing.getByRole("checkbox", { name: /any host/i }).waitFor();
   await button(installing, "plugins.grant").click();
   await state(page, "parlour/dify-agent", "ready").waitFor();
 

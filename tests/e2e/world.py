@@ -1,4 +1,4 @@
-"""Everything around the browser: a Host, a model service and accounts on QQ, told over HTTP what to do.
+"""Everything around the browser: a Host, a model service and accounts on QQ, controlled over HTTP.
 
 `python -m tests.e2e.world FOLDER` prints where it listens and ends with its input. What the page shows it can't see.
 """

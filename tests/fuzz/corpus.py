@@ -102,8 +102,8 @@ def spoiled(random: Random, frame: bytes) -> bytes:
             case 3:
                 frame = frame[:place] + frame[random.randint(0, len(frame)) :] + frame[place:]
             case 4:
-                opening = random.choice((b"[", b'{"a":')) * random.choice((3, 70, 5000))
-                frame = frame.replace(b'"data":', b'"data":' + opening)
+                pending = random.choice((b"[", b'{"a":')) * random.choice((3, 70, 5000))
+                frame = frame.replace(b'"data":', b'"data":' + pending)
             case _:
                 frame = frame[:place] + b"[" * random.choice((10, 100, 100_000)) + frame[place:]
     return frame

@@ -34,9 +34,9 @@ def eventually(look: Callable[[], Value], what: str, seconds: float = 30) -> Val
     """Returns the value of `look` as soon as it is true. It polls less often after a while, because
     polling takes time too.
     """
-    begun = time.monotonic()
+    started_at = time.monotonic()
     while not (seen := look()):
-        waited = time.monotonic() - begun
+        waited = time.monotonic() - started_at
         assert waited < seconds, f"not within {seconds:g} s: {what}"
         time.sleep(min(0.01 + waited / 20, 0.05))
     return seen

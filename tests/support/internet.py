@@ -32,7 +32,7 @@ class InternetHost(Host):
 
 
 class Web(ThreadingHTTPServer):
-    """Serves the pages. `asked` lists the requested pages with their hosts, `sent` counts the bytes
+    """Serves the pages. `requested_urls` lists the requested pages with their hosts, `sent` counts the bytes
     of endless pages.
     """
 
@@ -40,7 +40,7 @@ class Web(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Pages)
-        self.asked: list[str] = []
+        self.requested_urls: list[str] = []
         self.sent = 0
         self.left = threading.Event()
         """Set when the client of an endless page has disconnected."""
@@ -50,7 +50,7 @@ class Web(ThreadingHTTPServer):
         return int(self.server_address[1])
 
     def forget(self) -> None:
-        self.asked.clear()
+        self.requested_urls.clear()
         self.sent = 0
         self.left.clear()
 
@@ -59,11 +59,11 @@ class _Pages(BaseHTTPRequestHandler):
     server: Web
 
     def do_GET(self) -> None:
-        asked = urlsplit(self.path)
-        self.server.asked.append(f"{self.headers['Host'].partition(':')[0]}{asked.path}")
-        match asked.path:
+        address = urlsplit(self.path)
+        self.server.requested_urls.append(f"{self.headers['Host'].partition(':')[0]}{address.path}")
+        match address.path:
             case "/to":
-                self._begin(302, Location=parse_qs(asked.query)["url"][0], **{"Content-Length": "0"})
+                self._begin(302, Location=parse_qs(address.query)["url"][0], **{"Content-Length": "0"})
             case "/gigabyte":
                 self._begin(200, **{"Content-Length": str(GIGABYTE)})
                 self._without_end(BLOCK, 0)

@@ -12,7 +12,7 @@ class Network:
     """Carries bytes between its clients and one address."""
 
     def __init__(self, host: str, port: int) -> None:
-        self._there = (host, port)
+        self._upstream = (host, port)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._pairs: list[socket.socket] = []
         self._flowing = threading.Event()
@@ -51,9 +51,9 @@ class Network:
                 if not self._is_open:
                     here.close()
                     continue
-                there = socket.create_connection(self._there)
-                self._pairs += (here, there)
-                for pair in ((here, there), (there, here)):
+                upstream = socket.create_connection(self._upstream)
+                self._pairs += (here, upstream)
+                for pair in ((here, upstream), (upstream, here)):
                     threading.Thread(target=self._carry, args=pair, daemon=True).start()
 
     def _carry(self, source: socket.socket, target: socket.socket) -> None:

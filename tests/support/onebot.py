@@ -37,28 +37,44 @@ class Peer:
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         try:
-            opening = connect(f"ws://127.0.0.1:{self._port}/onebot/v11/ws", additional_headers=headers)
-            return self._open.enter_context(opening)
+            connection = connect(f"ws://127.0.0.1:{self._port}/onebot/v11/ws", additional_headers=headers)
+            return self._open.enter_context(connection)
         except (OSError, InvalidHandshake, InvalidMessage):
             return None
 
     def report(self, **event: Any) -> None:
         self._socket.send(json.dumps({"time": int(time.time()), "self_id": SELF, **event}))
 
-    def say(self, text: str, user: int = 7, group: int = 0, mention: bool = False) -> None:
+    def say(
+        self,
+        text: str,
+        user: int = 7,
+        group: int = 0,
+        mention: bool = False,
+        sender: dict[str, Any] | None = None,
+        before: list[dict[str, Any]] | None = None,
+    ) -> int:
+        """Reports a message and returns its id; `before` are segments before the text."""
         segments: list[dict[str, Any]] = [{"type": "at", "data": {"qq": str(SELF)}}] if mention else []
-        segments.append({"type": "text", "data": {"text": text}})
+        segments += [*(before or []), {"type": "text", "data": {"text": text}}]
+        message_id = next(self._numbers)
         place = {"message_type": "group", "group_id": group} if group else {"message_type": "private"}
         self.report(
             post_type="message",
             sub_type="normal" if group else "friend",
-            message_id=next(self._numbers),
+            message_id=message_id,
             user_id=user,
             message=segments,
             raw_message=text,
-            sender={"user_id": user, "nickname": "Ann", "role": "member"},
+            sender={"user_id": user, "nickname": "Ann", "role": "member", **(sender or {})},
             **place,
         )
+        return message_id
+
+    def recall(self, message_id: int, user: int, group: int) -> None:
+        """Reports that a user took a message of a group back."""
+        fields = {"user_id": user, "operator_id": user, "group_id": group, "message_id": message_id}
+        self.report(post_type="notice", notice_type="group_recall", **fields)
 
     def next_send(self) -> tuple[str, str]:
         """Returns target and text of the bot's next message. Other calls of the bot are answered on the way."""

@@ -47,7 +47,7 @@ class ScriptedModelsHost(Host):
 
     def prompts(self, model_id: str = "main") -> list[list[tuple[str, Any]]]:
         """Returns role and content of the messages of each request."""
-        return [[(each["role"], each["content"]) for each in asked["messages"]] for asked in self.requests(model_id)]
+        return [[(each["role"], each["content"]) for each in call["messages"]] for call in self.requests(model_id)]
 
     def until(self, kind: str, number: int = 1) -> list[Any]:
         """Returns the lines as soon as there are this many of the kind."""
@@ -59,7 +59,7 @@ class ScriptedModelsHost(Host):
             name: config.pop(name) for name in ("timeout_seconds", "event_types", "resource_policy") if name in config
         }
         fields.setdefault("resource_policy", {"skills": []})
-        return self.agent(LOCAL, config={"model": MAIN, "prompt": "Be kind.", **config}, **fields)
+        return self.agent(LOCAL, config={"model": MAIN, "prompt": "Be kind.", "guidance": False, **config}, **fields)
 
     def results(self, run_id: str, kind: str) -> list[Json]:
         return [event["data"] for event in self.items(f"/runs/{run_id}/events") if event["type"] == kind]

@@ -270,6 +270,7 @@ describe("settings", () => {
       audit_days: 365,
       model_calls_days: 7,
       directory_days: 90,
+      heard_days: 30,
     },
     runs: { concurrent: 1, per_person: 1, per_sender_per_minute: 1, per_conversation_per_minute: 1 },
     workspace: { time_zone: "UTC", language: "en", outbound_ips: [], currency: "" },

@@ -94,7 +94,7 @@ class DifyReader(http.EventReader):
     def _identity(self, data: Mapping[str, Any]) -> Iterable[http.Update]:
         """Yields the ids, which are on every event; the stop call and the next message need them."""
         if data.get("message_id"):
-            self._turn.message_id = str(data["message_id"])
+            self._turn.notes["message_id"] = str(data["message_id"])
         if data.get("task_id") and data["task_id"] != self._turn.task_id:
             yield http.TaskNamed(str(data["task_id"]))
         if data.get("conversation_id") and data["conversation_id"] != self._conversation_id:

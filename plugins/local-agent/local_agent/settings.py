@@ -5,11 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from parlour_sdk.agents.errors import TurnError
+from parlour_sdk.agents.history import GroupContext
+from parlour_sdk.agents.interim import InterimMode
 from parlour_sdk.agents.knowledge import KnowledgeSelection
 from parlour_sdk.agents.models import selected_models
 from parlour_sdk.protocol.limits import RERANK_DOCUMENTS
 
 ROLES = ("system", "user", "assistant")
+INTERIM_MODES: tuple[InterimMode, ...] = ("hide", "first", "all")
+EFFORTS = ("low", "medium", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,13 @@ class LocalAgentSettings:
     show_thinking: bool
     event_templates: Mapping[str, str]
     streaming: bool
+    guidance: bool
+    """True if the agent adds place, rules and the date to the operator's instructions, and brings its own tools."""
+    group_context: GroupContext
+    interim: InterimMode
+    summary_model: str | None
+    parameters: dict[str, Any]
+    """Parameters of every request of this agent, such as `temperature`."""
 
 
 def read(config: Mapping[str, Any]) -> LocalAgentSettings:
@@ -38,12 +49,52 @@ def read(config: Mapping[str, Any]) -> LocalAgentSettings:
             config.get("rerank_model") or None,
             _number(config, "rerank_top_k", 3, 1, RERANK_DOCUMENTS),
         ),
-        max_tool_rounds=_number(config, "max_tool_rounds", 128, 0, 1000),
+        max_tool_rounds=_number(config, "max_tool_rounds", 25, 0, 1000),
         context_tokens=_number(config, "context_tokens", 16_000, 0, 10_000_000),
         show_thinking=config.get("thinking") == "show",
         event_templates=_templates(config.get("event_templates")),
         streaming=config.get("streaming") is not False,
+        guidance=config.get("guidance") is not False,
+        group_context=_group_context(config.get("group_context")),
+        interim=_interim(config.get("interim")),
+        summary_model=config.get("summary_model") or None,
+        parameters=_parameters(config),
     )
+
+
+def _group_context(value: Any) -> GroupContext:
+    limits, fields = value or {}, ("messages", "minutes", "tokens")
+    is_valid = isinstance(limits, dict) and all(
+        name in fields and isinstance(limit, int) and limit >= 0 for name, limit in limits.items()
+    )
+    if not is_valid:
+        raise _invalid_setting(
+            "group_context", 'must be an object such as {"messages": 30, "minutes": 60, "tokens": 2000}'
+        )
+    return GroupContext(**limits)
+
+
+def _interim(value: Any) -> InterimMode:
+    for mode in INTERIM_MODES:
+        if value in (None, "", mode):
+            return mode
+    raise _invalid_setting("interim", f"must be one of {', '.join(INTERIM_MODES)}")
+
+
+def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:
+    parameters: dict[str, Any] = {}
+    temperature, effort = config.get("temperature"), config.get("reasoning_effort")
+    if temperature is not None:
+        if isinstance(temperature, bool) or not isinstance(temperature, int | float) or not 0 <= temperature <= 2:
+            raise _invalid_setting("temperature", "must be a number from 0 to 2")
+        parameters["temperature"] = temperature
+    if limit := _number(config, "max_tokens", 0, 0, 1_000_000):
+        parameters["max_tokens"] = limit
+    if effort:
+        if effort not in EFFORTS:
+            raise _invalid_setting("reasoning_effort", f"must be one of {', '.join(EFFORTS)}")
+        parameters["reasoning_effort"] = effort
+    return parameters
 
 
 def _prompt(value: Any) -> tuple[tuple[str, str], ...]:

@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 from parlour_sdk.agents import context_budget, token_estimates
 from parlour_sdk.agents.compaction import HistoryCompactor
 from parlour_sdk.agents.history import HistoryTail, TranscriptReader
+from parlour_sdk.agents.interim import InterimTexts
 from parlour_sdk.agents.knowledge import KnowledgeSearch
+from parlour_sdk.agents.model_health import ModelHealth
 from parlour_sdk.agents.models import ModelChain
 from parlour_sdk.agents.steering import SteeringReader
 from parlour_sdk.agents.template_variables import TemplateVariables
@@ -21,43 +24,63 @@ from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.knowledge import KnowledgeChunk
 from parlour_sdk.results import Result
 
+from .own_tools import own_tools
 from .prompt import Prompt
 from .settings import LocalAgentSettings
 
 
 class AgentTurn:
-    def __init__(self, ctx: AgentRunContext, api: AgentRunAPI, settings: LocalAgentSettings) -> None:
+    def __init__(
+        self, ctx: AgentRunContext, api: AgentRunAPI, settings: LocalAgentSettings, health: ModelHealth
+    ) -> None:
+        self._ctx = ctx
+        self._api = api
         self._settings = settings
-        self._models = ModelChain(ctx, api, settings.models, settings.streaming, settings.show_thinking)
+        self._models = ModelChain(ctx, api, settings.models, settings.streaming, settings.show_thinking, health)
+        self._models.set_parameters(settings.parameters)
         self._knowledge = KnowledgeSearch(ctx, api, settings.knowledge)
-        self._prompt = Prompt(settings.prompt, ctx.resources.skills, TemplateVariables(ctx))
-        self._compactor = HistoryCompactor(ctx, TranscriptReader(ctx, api), self._models)
+        self._prompt = Prompt(ctx, settings.prompt, TemplateVariables(ctx), settings.guidance)
+        self._history = TranscriptReader(ctx, api, settings.group_context)
+        self._compactor = HistoryCompactor(ctx, self._history, self._models.preferring(settings.summary_model))
         self._tools = RunTools(ctx, api)
         self._loop = ToolLoop(
-            self._models, self._tools, SteeringReader(ctx, api), self._knowledge, settings.max_tool_rounds
+            self._models,
+            self._tools,
+            SteeringReader(ctx, api),
+            self._knowledge,
+            settings.max_tool_rounds,
+            InterimTexts(settings.interim if ctx.trigger.source == "platform" else "all"),
+            self._compactor,
         )
 
     async def results(self, user_message: UserMessage) -> AsyncGenerator[Result, None]:
-        tail, toolbox, chunks = await self._gather(user_message)
+        prompt_limit = context_budget.prompt_tokens(self._models.primary)
+        most = context_budget.history_tokens(self._settings.context_tokens, prompt_limit, 0)
+        tail, toolbox, chunks = await self._gather(user_message, most)
+        user_message = UserMessage.from_event(self._ctx, self._settings.event_templates, self._history.members)
         passages = await self._knowledge.rerank(user_message, chunks)
-        first_message = self._knowledge.attach(user_message, passages).to_message()
+        question = replace(self._knowledge.attach(user_message, passages), facts=self._prompt.facts())
+        first_message = question.to_message()
         used_tokens = token_estimates.estimate_messages(
             [*self._prompt.messages(), first_message]
         ) + token_estimates.estimate_tools(toolbox.definitions)
-        prompt_limit = context_budget.prompt_tokens(self._models.primary)
         tokens = context_budget.history_tokens(
             self._settings.context_tokens, prompt_limit, tail.token_ratio.to_real(used_tokens)
         )
-        history = await self._compactor.compact(tail, tokens)
-        for result in history.results:
-            yield result
+        history = self._compactor.compact(tail, tokens)
         messages = TurnMessages(self._prompt.messages(history.summary), history.items, first_message)
-        async with aclosing(self._loop.results(messages, toolbox)) as loop_results:
-            async for result in loop_results:
-                yield result
+        self._compactor.start(tail, tokens)
+        try:
+            async with aclosing(self._loop.results(messages, toolbox)) as loop_results:
+                async for result in loop_results:
+                    yield result
+        finally:
+            await self._compactor.finish()
 
-    async def _gather(self, user_message: UserMessage) -> tuple[HistoryTail, Toolbox, list[KnowledgeChunk]]:
-        tail = asyncio.ensure_future(self._compactor.tail())
+    async def _gather(
+        self, user_message: UserMessage, tokens: int
+    ) -> tuple[HistoryTail, Toolbox, list[KnowledgeChunk]]:
+        tail = asyncio.ensure_future(self._compactor.tail(tokens))
         toolbox = asyncio.ensure_future(self._load_tools())
         chunks = asyncio.ensure_future(self._knowledge.search(user_message))
         try:
@@ -67,4 +90,6 @@ class AgentTurn:
                 each.cancel()
 
     async def _load_tools(self) -> Toolbox:
-        return await self._tools.load() if self._settings.max_tool_rounds else Toolbox()
+        if not self._settings.max_tool_rounds:
+            return Toolbox()
+        return await self._tools.load(own_tools(self._ctx, self._api) if self._settings.guidance else ())

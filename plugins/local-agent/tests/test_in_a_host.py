@@ -1,6 +1,7 @@
 """Tests the local agent with its own manifest: its calls, its messages to the model, and its behaviour when stopped."""
 
 import asyncio
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from parlour_sdk.testing import FakeHost, FakeModel, event, failure, reply, tool
 
 FOLDER = Path(__file__).parents[1]
 MODEL = {"primary": "m", "fallbacks": []}
-CONFIG: dict[str, Any] = {"model": MODEL, "prompt": "Be kind."}
+CONFIG: dict[str, Any] = {"model": MODEL, "prompt": "Be kind.", "guidance": False}
 
 
 async def test_a_plain_turn_calls_for_one_history_page_one_answer_and_steering() -> None:
@@ -36,8 +37,8 @@ async def test_an_empty_message_is_answered_with_silence() -> None:
 
 
 async def test_quotes_and_mentions_are_written_out_and_media_stay() -> None:
-    asked: list[InvokeModel] = []
-    host = FakeHost(models={"m": FakeModel(lambda request: asked.append(request) or "yes", abilities=("vision",))})
+    requests: list[InvokeModel] = []
+    host = FakeHost(models={"m": FakeModel(lambda request: requests.append(request) or "yes", abilities=("vision",))})
     contents = [
         QuoteElement(sender="Bob", contents=[TextElement(text="one\ntwo")]),
         MentionElement(user_id="7", name="Ann"),
@@ -46,73 +47,75 @@ async def test_quotes_and_mentions_are_written_out_and_media_stay() -> None:
         MediaElement(type="file", name="a.pdf", mime_type="application/pdf", url="https://example.org/a.pdf"),
     ]
     await host.run(FOLDER, AgentInput(contents=contents), config=CONFIG)
-    text, picture, note = asked[0].messages[-1].content
+    text, picture, note = requests[0].messages[-1].content
     assert text.text == "> Bob wrote:\n> one\n> two\n\n@Ann is that so?"  # type: ignore[union-attr]
     assert (picture.type, note.type) == ("image", "text")  # type: ignore[union-attr]
     assert note.text == "[file: a.pdf, application/pdf, https://example.org/a.pdf]"  # type: ignore[union-attr]
     await host.run(FOLDER, "and now?", config=CONFIG)
-    assert [each.type for each in asked[1].messages[1].content] == ["text", "image", "text"]  # type: ignore[union-attr]
+    assert [each.type for each in requests[1].messages[1].content] == ["text", "image", "text"]  # type: ignore[union-attr]
 
 
 async def test_a_missing_picture_does_not_prevent_an_answer() -> None:
-    asked: list[InvokeModel] = []
+    requests: list[InvokeModel] = []
 
     def answer(request: InvokeModel) -> Any:
-        asked.append(request)
+        requests.append(request)
         seen = not isinstance(request.messages[-1].content, str)
-        return failure("not_found") if seen else reply(tool_calls=[tool_call("clock")]) if len(asked) < 3 else "yes"
+        return failure("not_found") if seen else reply(tool_calls=[tool_call("clock")]) if len(requests) < 3 else "yes"
 
     model = FakeModel(answer, abilities=("vision", "tools"))
     host = FakeHost(models={"m": model}, tools={"clock": "noon"})
     picture = MediaElement(type="image", name="cat.png", url="https://example.org/cat.png")
     run = await host.run(FOLDER, [TextElement(text="what?"), picture], config={**CONFIG, "tools": ["clock"]})
-    assert (run.text, len(asked)) == ("yes", 3)
-    assert asked[1].messages[-1].content == "what?\n[image: cat.png, https://example.org/cat.png]"
+    assert (run.text, len(requests)) == ("yes", 3)
+    assert requests[1].messages[-1].content == "what?\n[image: cat.png, https://example.org/cat.png]"
 
 
 async def test_only_the_latest_of_many_pictures_are_passed() -> None:
-    asked: list[InvokeModel] = []
-    host = FakeHost(models={"m": FakeModel(lambda request: asked.append(request) or "yes", abilities=("vision",))})
+    requests: list[InvokeModel] = []
+    host = FakeHost(models={"m": FakeModel(lambda request: requests.append(request) or "yes", abilities=("vision",))})
     pictures = [MediaElement(type="image", url=f"https://example.org/{number}.png") for number in range(10)]
     for _ in range(2):
         await host.run(FOLDER, pictures, config=CONFIG)
-    older, newer = asked[1].messages[1].content, asked[1].messages[-1].content
+    older, newer = requests[1].messages[1].content, requests[1].messages[-1].content
     assert [each.type for each in newer] == ["image"] * 10  # type: ignore[union-attr]
     assert [each.type for each in older] == ["image"] * 6 + ["text"] * 4  # type: ignore[union-attr]
 
 
 async def test_an_event_is_described_by_its_template() -> None:
-    asked: list[str] = []
-    host = FakeHost(models={"m": lambda request: asked.append(request.messages[-1].content) or "Welcome!"})
+    prompts: list[str] = []
+    host = FakeHost(models={"m": lambda request: prompts.append(request.messages[-1].content) or "Welcome!"})
     templates = {"group.member_joined": "{{event.member.user.nickname}} came to {{group}}."}
     run = await host.run(FOLDER, event=event(MemberJoined), config={**CONFIG, "event_templates": templates})
-    assert (run.text, asked) == ("Welcome!", ["User One came to Group One."])
+    assert (run.text, prompts) == ("Welcome!", ["User One came to Group One."])
 
 
 async def test_a_failing_knowledge_base_does_not_prevent_the_search_of_other_bases() -> None:
-    asked: list[str] = []
+    prompts: list[str] = []
     host = FakeHost(
-        models={"m": lambda request: asked.append(str(request.messages[-1].content)) or "yes"},
+        models={"m": lambda request: prompts.append(str(request.messages[-1].content)) or "yes"},
         knowledge={"down": failure("runtime_error"), "up": ["tea is hot"]},
     )
     run = await host.run(FOLDER, "is tea hot", config={**CONFIG, "knowledge_bases": ["down", "up"]})
-    assert "[1] up.txt\ntea is hot" in asked[0]
+    assert "[1] up.txt\ntea is hot" in prompts[0]
     assert (run.messages[0].metadata or {})["citations"][0]["file_name"] == "up.txt"
 
 
 async def test_steering_messages_are_searched_in_the_knowledge_too() -> None:
-    asked: list[InvokeModel] = []
+    requests: list[InvokeModel] = []
     host = FakeHost(
-        models={"m": lambda request: asked.append(request) or "yes"}, knowledge={"kb": ["tea is hot", "ice is cold"]}
+        models={"m": lambda request: requests.append(request) or "yes"}, knowledge={"kb": ["tea is hot", "ice is cold"]}
     )
     config = {**CONFIG, "knowledge_bases": ["kb"], "retrieve_top_k": 1}
     run = await host.run(FOLDER, "is tea hot", config=config, steering=["is ice cold"])
     assert [each.content for each in run.messages] == ["yes", "yes"]
-    assert "[2] kb.txt\nice is cold" in str(asked[1].messages[-1].content)
+    assert "[2] kb.txt\nice is cold" in str(requests[1].messages[-1].content)
 
 
 async def test_a_quick_model_with_many_rounds_stays_below_the_call_limit_of_the_host() -> None:
-    host = FakeHost(models={"m": reply(tool_calls=[tool_call("clock")])}, tools={"clock": "noon"}, timeout=60)
+    numbers = itertools.count()
+    model = lambda request: reply(tool_calls=[tool_call("clock", {"number": next(numbers)})])  # noqa: E731
+    host = FakeHost(models={"m": model}, tools={"clock": lambda number: "noon"}, timeout=60)
     run = await host.run(FOLDER, "go", config={**CONFIG, "tools": ["clock"], "max_tool_rounds": 40})
     assert (len(run.tool_calls), run.finish_reason) == (40, "tool_limit")
     assert not any(call.error for call in run.calls)
@@ -166,14 +169,15 @@ async def test_the_model_receives_the_timeout_of_a_slow_tool(monkeypatch: pytest
 
 
 async def test_a_long_output_is_stored_completely_and_passed_in_part() -> None:
-    asked: list[InvokeModel] = []
+    calls: list[InvokeModel] = []
     script = iter([reply(tool_calls=[tool_call("book")]), "I read it."])
-    host = FakeHost(models={"m": lambda request: asked.append(request) or next(script)}, tools={"book": "x" * 50_000})
+    host = FakeHost(models={"m": lambda request: calls.append(request) or next(script)}, tools={"book": "x" * 50_000})
     run = await host.run(FOLDER, "read", config={**CONFIG, "tools": ["book"]})
-    shown = str(asked[1].messages[-1].content)
+    shown = str(calls[1].messages[-1].content)
     assert len(shown) < 9000
     [kept] = [call.answer for call in run.calls if call.action == "artifact_create"]
-    assert shown.endswith(f"(the whole, 50000 characters, is artifact {kept.artifact.artifact_id})")
+    assert f"the whole is artifact {kept.artifact.artifact_id}; read on with artifact.read" in shown
+    assert shown.endswith("x" * 2000)
 
 
 async def test_a_long_output_that_can_not_be_stored_is_passed_in_part() -> None:
@@ -184,12 +188,12 @@ async def test_a_long_output_that_can_not_be_stored_is_passed_in_part() -> None:
 
 
 async def test_a_model_without_tool_calls_gets_no_tools() -> None:
-    asked: list[InvokeModel] = []
-    model = FakeModel(lambda request: asked.append(request) or "yes", abilities=("vision",))
+    requests: list[InvokeModel] = []
+    model = FakeModel(lambda request: requests.append(request) or "yes", abilities=("vision",))
     await FakeHost(models={"m": model}, tools={"clock": "noon"}).run(
         FOLDER, "hi", config={**CONFIG, "tools": ["clock"]}
     )
-    assert asked[0].tools is None
+    assert requests[0].tools is None
 
 
 async def test_it_makes_no_call_without_a_permission_in_its_manifest() -> None:
@@ -201,13 +205,13 @@ async def test_it_makes_no_call_without_a_permission_in_its_manifest() -> None:
 
 
 async def test_a_tool_without_details_is_left_out_and_names_are_unique() -> None:
-    asked: list[InvokeModel] = []
+    requests: list[InvokeModel] = []
     host = FakeHost(
-        models={"m": lambda request: asked.append(request) or "yes"},
+        models={"m": lambda request: requests.append(request) or "yes"},
         tools={"one": "1", "two": "2", "activate_skill": "mine"},
         skills={"cook": "Heat."},
     )
     host.fail("get_tool_detail", "not_found")
     run = await host.run(FOLDER, "go", config={**CONFIG, "tools": ["one", "two", "activate_skill"]})
     assert run.text == "yes"
-    assert [each.name for each in asked[0].tools or []] == ["two", "activate_skill"]
+    assert [each.name for each in requests[0].tools or []] == ["two", "activate_skill"]

@@ -14,8 +14,9 @@ FORM = read_plugin(Path(__file__).parents[1]).runner_manifests()["default"]["con
 
 def test_the_form_has_exactly_the_fields_of_the_contract() -> None:
     assert [item["name"] for item in FORM] == [
-        *("model", "prompt", "knowledge_bases", "retrieve_top_k", "rerank_model", "rerank_top_k", "tools"),
-        *("max_tool_rounds", "context_tokens", "thinking", "event_templates", "streaming"),
+        *("model", "prompt", "guidance", "group_context", "knowledge_bases", "retrieve_top_k", "rerank_model"),
+        *("rerank_top_k", "tools", "max_tool_rounds", "context_tokens", "summary_model", "temperature", "max_tokens"),
+        *("reasoning_effort", "interim", "thinking", "event_templates", "streaming"),
     ]
     assert all(set(item["label"]) == set(item["description"]) == {"en_US", "zh_Hans"} for item in FORM)
 
@@ -23,7 +24,7 @@ def test_the_form_has_exactly_the_fields_of_the_contract() -> None:
 def test_the_forms_defaults_are_those_of_an_empty_configuration() -> None:
     defaults = {item["name"]: item["default"] for item in FORM if item.get("default") is not None}
     assert settings.read({**defaults, "prompt": None}) == settings.read({})
-    assert settings.read(defaults).max_tool_rounds == 128
+    assert settings.read(defaults).max_tool_rounds == 25
 
 
 def test_the_models_are_called_in_their_order_and_each_once() -> None:
@@ -46,6 +47,10 @@ def test_the_models_are_called_in_their_order_and_each_once() -> None:
         ("rerank_top_k", 65),
         ("max_tool_rounds", 1001),
         ("context_tokens", "many"),
+        ("group_context", {"messages": -1}),
+        ("interim", "some"),
+        ("temperature", 3),
+        ("reasoning_effort", "most"),
     ],
 )
 def test_an_invalid_setting_is_named_with_the_accepted_values(name: str, value: Any) -> None:

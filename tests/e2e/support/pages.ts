@@ -11,6 +11,7 @@ export const PAGES: [name: string, path: (ids: Ids) => string][] = [
   ["agents", () => "/agents"],
   ["new-agent", () => "/agents/new"],
   ["agent", ({ agentId }) => `/agents/${agentId}`],
+  ["pipelines", () => "/pipelines"],
   ["runs", () => "/runs"],
   ["run", ({ runId }) => `/runs/${runId}`],
   ["approvals", () => "/approvals"],

@@ -178,11 +178,11 @@ def throttled(host: Host, reason: str) -> int:
 
 def test_a_session_that_is_ended_fails_on_its_next_request(owned: Host, people: dict[str, Person]) -> None:
     person = logged_in(owned, "viewer@example.org")
-    kept = dict(person.http.cookies)
+    saved = dict(person.http.cookies)
 
     assert person.http.post("/auth/logout", headers=person.token).status_code == 204
 
-    again = httpx.get(f"{owned.address}/api/v1/auth/me", cookies=kept, verify=NO_TLS)
+    again = httpx.get(f"{owned.address}/api/v1/auth/me", cookies=saved, verify=NO_TLS)
     assert (again.status_code, error_code(again)) == (401, "unauthenticated")
 
 

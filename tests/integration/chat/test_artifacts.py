@@ -171,9 +171,9 @@ def _peak(process: psutil.Process) -> int:
 
 
 def test_an_upload_that_a_run_does_not_finish_leaves_nothing(filing: Host, agent: str) -> None:
-    begun = filing.shared_file("begun", "test/filing-agent")
-    filing.send(agent, json.dumps({"begin_and_wait": {"file": str(begun)}}), conversation_id="cut")
-    eventually(begun.exists, "the upload is under way")
+    start_marker = filing.shared_file("begun", "test/filing-agent")
+    filing.send(agent, json.dumps({"begin_and_wait": {"file": str(start_marker)}}), conversation_id="cut")
+    eventually(start_marker.exists, "the upload is under way")
     assert incoming(filing)
     run_id = filing.active_run(agent)
     assert filing.http().post(f"/runs/{run_id}/cancel").status_code == 200
@@ -197,7 +197,7 @@ def test_a_damaged_or_missing_file_is_reported(filing: Host, agent: str) -> None
 
 class TestContent:
     @pytest.mark.parametrize(
-        ("asked", "status", "content", "content_range"),
+        ("range_header", "status", "content", "content_range"),
         [
             ("bytes=0-3", 206, b"0123", "bytes 0-3/10"),
             ("bytes=4-", 206, b"456789", "bytes 4-9/10"),
@@ -211,9 +211,9 @@ class TestContent:
         ],
     )
     def test_a_range_is_answered(
-        self, filing: Host, path: str, asked: str, status: int, content: bytes, content_range: str | None
+        self, filing: Host, path: str, range_header: str, status: int, content: bytes, content_range: str | None
     ) -> None:
-        answer = filing.http().get(path, headers={"Range": asked})
+        answer = filing.http().get(path, headers={"Range": range_header})
         assert (answer.status_code, answer.content, answer.headers.get("content-range")) == (
             status,
             content,
@@ -222,15 +222,15 @@ class TestContent:
         assert answer.headers["content-length"] == str(len(content))
 
     @pytest.mark.parametrize(
-        "asked",
+        "range_header",
         [
             *("bytes=10-", "bytes=99-100", "bytes=5-2", "bytes=-0"),
             *(f"bytes={'9' * 5000}-", f"bytes=0-{'9' * 5000}", f"bytes=-{'9' * 5000}"),
         ],
-        ids=lambda asked: asked[:20],
+        ids=lambda range_header: range_header[:20],
     )
-    def test_a_range_outside_the_file_is_refused(self, filing: Host, path: str, asked: str) -> None:
-        answer = filing.http().get(path, headers={"Range": asked})
+    def test_a_range_outside_the_file_is_refused(self, filing: Host, path: str, range_header: str) -> None:
+        answer = filing.http().get(path, headers={"Range": range_header})
         assert (answer.status_code, error_code(answer)) == (416, "range_not_satisfiable")
 
     def test_a_cached_file_is_not_sent_again(self, filing: Host, path: str) -> None:

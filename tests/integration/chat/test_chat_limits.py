@@ -40,8 +40,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 @asynccontextmanager
 async def open_sockets(host: Host, agent: str, number: int, key: str) -> AsyncIterator[list[Chat]]:
     async with AsyncExitStack() as stack:
-        opening = [stack.enter_async_context(Chat(host, agent, f"{each}", key)) for each in range(number)]
-        yield [await each for each in opening]
+        pending = [stack.enter_async_context(Chat(host, agent, f"{each}", key)) for each in range(number)]
+        yield [await each for each in pending]
 
 
 @pytest.fixture(scope="module")

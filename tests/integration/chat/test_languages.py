@@ -75,9 +75,9 @@ def test_a_decision_trail_has_the_requested_language(host: Host, chinese: httpx.
 
     steps: list[Json] = chinese.get(f"/events/{disabled['event_id']}/why").json()["steps"]
 
-    settled = next(step for step in steps if step["step"] == "settled")
-    assert settled["text"] == "无法处理：调用者指定了智能体，而智能体“resting”已停用。"
-    assert settled["sentences"][0]["values"]["reason"] == "：调用者指定了智能体，而智能体“resting”已停用"
+    outcome = next(step for step in steps if step["step"] == "settled")
+    assert outcome["text"] == "无法处理：调用者指定了智能体，而智能体“resting”已停用。"
+    assert outcome["sentences"][0]["values"]["reason"] == "：调用者指定了智能体，而智能体“resting”已停用"
 
 
 def test_messages_of_users_and_agents_are_never_translated(host: Host, chinese: httpx.Client) -> None:

@@ -470,8 +470,8 @@ def received_by_webhook(bot: Bot, hooks: Hooks, description: str) -> Json:
     """Returns the event that this route handed to its webhook, as the webhook received it."""
 
     def came() -> Json | None:
-        settled = f"handed to a webhook: route '*' ({description})"
-        taken = {each["event_id"] for each in bot.events() if settled in bot.why(each)}
+        reason = f"handed to a webhook: route '*' ({description})"
+        taken = {each["event_id"] for each in bot.events() if reason in bot.why(each)}
         return next((each.event for each in hooks.received if each.event["event_id"] in taken), None)
 
     return eventually(came, f"the webhook of route {description} got an event", 30)

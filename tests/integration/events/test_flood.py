@@ -31,9 +31,9 @@ async def test_a_hundred_thousand_deltas_leave_memory_flat_and_other_runs_quick(
         flooding = asyncio.create_task(flooded.answer(f"flood {DELTAS}"))
         seconds, peak = [], before
         while not flooding.done():
-            begun = time.monotonic()
+            started_at = time.monotonic()
             await beside.answer("quick")
-            seconds.append(time.monotonic() - begun)
+            seconds.append(time.monotonic() - started_at)
             peak = max(peak, host.process.memory_info().rss)
         assert await flooding == "flooded"
 

@@ -126,15 +126,15 @@ def test_an_announced_body_that_does_not_arrive_ends_the_connection(impatient: H
 
 
 CHINESE = b"Accept-Language: zh-CN,zh;q=0.9,en;q=0.8\r\n"
-BEGUN = b"POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\n" + CHINESE
+PARTIAL = b"POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\n" + CHINESE
 
 
 @pytest.mark.parametrize(
     ("sent", "status", "message"),
     [
-        pytest.param(BEGUN + b"Content-Length: 9\r\n\r\n{", 408, "请求正文未及时到达；请重新发送", id="body"),
-        pytest.param(BEGUN + b"X-Slow: ", 408, "请求头未及时到达；请重新发送", id="head"),
-        pytest.param(BEGUN + b"X-Much: " + b"a" * 66_000 + b"\r\n\r\n", 431, "请求头最多 65536 字节", id="size"),
+        pytest.param(PARTIAL + b"Content-Length: 9\r\n\r\n{", 408, "请求正文未及时到达；请重新发送", id="body"),
+        pytest.param(PARTIAL + b"X-Slow: ", 408, "请求头未及时到达；请重新发送", id="head"),
+        pytest.param(PARTIAL + b"X-Much: " + b"a" * 66_000 + b"\r\n\r\n", 431, "请求头最多 65536 字节", id="size"),
     ],
 )
 def test_a_refusal_has_the_language_of_the_received_headers(

@@ -153,7 +153,7 @@ def dry_run(host: Host, bot_id: str, **body: object) -> Json:
 
 
 def test_unsaved_routes_can_be_tested_with_a_dry_run(host: Host, bot_id: str) -> None:
-    kept = host.http().get(f"/bots/{bot_id}/routes").json()
+    saved = host.http().get(f"/bots/{bot_id}/routes").json()
     drop = {"event_type": "message.*", "handler_type": "drop", "filters": {"text_prefix": "hell"}}
     other = {"event_type": "message.received", "handler_type": "drop", "filters": {"text_prefix": "bye"}}
 
@@ -163,7 +163,7 @@ def test_unsaved_routes_can_be_tested_with_a_dry_run(host: Host, bot_id: str) ->
     assert matched["reasons"][-1] == "nobody answers, on purpose"
     unmatched = dry_run(host, bot_id, routes=[])
     assert (unmatched["index"], unmatched["reasons"]) == (None, ["no plugin listens to it, so nobody answers"])
-    assert host.http().get(f"/bots/{bot_id}/routes").json() == kept
+    assert host.http().get(f"/bots/{bot_id}/routes").json() == saved
 
 
 def test_an_invalid_route_is_refused_in_a_dry_run(host: Host, bot_id: str) -> None:

@@ -16,6 +16,10 @@ from tests.support.harness import Json, eventually, texts
 from tests.support.scripted_models import BOTH, LOCAL_PLUGIN, ScriptedModelsHost, calls, fails
 
 LONG = "I told you about the garden, the river and the old house on the hill where my aunt lives. " * 9
+NOT_JSON = (
+    "Error: The arguments are not a JSON object: Expecting property name enclosed in double quotes at character 1, "
+    "near '{not json'. Call the tool again with correct arguments."
+)
 PIXEL = {"type": "image", "mime_type": "image/png", "content_base64": "iVBORw0KGgo="}
 
 
@@ -45,8 +49,8 @@ def test_the_prompts_variables_are_filled_in(host: ScriptedModelsHost) -> None:
     host.ask(agent, "hi", actor={"actor_id": "7", "actor_name": "Ann {{date}}"}, data=data)
     [[system, user]] = host.prompts()
     talk = r"You talk to Ann \{\{date\}\} in Cats\. Today is [-\d]{10}\. \{\{unknown\}\} group [-\d]{10} [:\d]{5} JST\."
-    assert re.fullmatch(talk, system[1])
-    assert user == ("user", "Ann {{date}}: hi")
+    assert re.match(talk, system[1])
+    assert re.fullmatch(r"\[\d\d-\d\d \d\d:\d\d Ann \{\{date\}\} #\S*7\] hi", user[1])
 
 
 def test_the_second_turn_remembers_the_first(host: ScriptedModelsHost) -> None:
@@ -121,7 +125,7 @@ def test_tools_are_called_in_parallel_and_the_model_gets_their_results(host: Scr
     [
         (("broken", {}), "Error: The tool gave no result: the wire is cut"),
         (("absent", {}), "Error: There is no tool 'absent'. There are: broken."),
-        (("broken", "{not json"), "Error: The arguments must be a JSON object."),
+        (("broken", "{not json"), NOT_JSON),
     ],
 )
 def test_the_model_receives_the_error_of_a_failed_tool(host: ScriptedModelsHost, wanted: Any, expected: str) -> None:
@@ -134,11 +138,12 @@ def test_the_model_receives_the_error_of_a_failed_tool(host: ScriptedModelsHost,
 
 
 def test_after_the_last_round_the_model_has_to_answer(host: ScriptedModelsHost) -> None:
-    host.write(calls(("clock", {})), calls(("clock", {})), calls(("clock", {})), "It is noon, I think.")
+    host.write(calls(("clock", {})), calls(("clock", {})), "It is noon, I think.")
     result = host.ask(host.local(tools=["clock"], max_tool_rounds=2), "when?")
     assert texts(result) == ["It is noon, I think."]
-    assert (len(host.lines("tool")), len(host.requests())) == (2, 4)
-    assert "no more tools" in host.requests()[3]["messages"][-1]["content"]
+    assert (len(host.lines("tool")), len(host.requests())) == (2, 3)
+    assert host.requests()[2]["extra"] == {"tool_choice": "none"}
+    assert host.requests()[2]["tools"] == host.requests()[1]["tools"]
     assert host.results(result["run"]["run_id"], "run.completed")[0]["finish_reason"] == "tool_limit"
 
 
@@ -202,7 +207,14 @@ def test_the_second_model_answers_when_the_first_fails_and_stays_selected(host: 
     assert messages(host, result["run"]["run_id"])[0]["metadata"]["model_id"] == "second"
 
 
+def recover(host: ScriptedModelsHost) -> None:
+    """Lets the first model answer, so that it is asked first again after the failures of other tests."""
+    host.write("I am back.")
+    host.ask(host.local(), "hi")
+
+
 def test_the_run_fails_with_a_sentence_when_all_models_fail(host: ScriptedModelsHost) -> None:
+    recover(host)
     host.write(fails("runtime_error", "the server is down"), second=(fails("runtime_error", "no key"),))
     result = host.ask(host.local(model=BOTH), "hi")
     assert failure(result) == (
@@ -223,6 +235,7 @@ def test_the_run_fails_when_all_answers_are_empty(host: ScriptedModelsHost) -> N
 
 
 def test_a_run_fails_when_the_answer_breaks_off(host: ScriptedModelsHost) -> None:
+    recover(host)
     host.write(fails("runtime_error", "the line was cut", pieces=["It is "]), second=("Noon.",))
     result = host.ask(host.local(model=BOTH), "when?")
     assert failure(result) == (
@@ -287,58 +300,59 @@ def spoil_checkpoint(host: ScriptedModelsHost, conversation_id: str) -> None:
 
 def summaries(host: ScriptedModelsHost) -> list[str]:
     """Returns the text to be summarized of each request for a summary."""
-    return [asked[-1][1] for asked in host.prompts() if asked[0][1].startswith("You keep the memory")]
+    return [asked[-1][1] for asked in host.prompts("second") if asked[0][1].startswith("You keep the memory")]
 
 
 def test_a_summary_is_made_once_reused_by_the_next_run_and_renewed_from_the_old_one(host: ScriptedModelsHost) -> None:
-    agent = host.local(context_tokens=300)
-    host.write("ok", "ok", "SUMMARY ONE", "three", "four")
+    agent = host.local(context_tokens=500, summary_model="second")
+    host.write("ok", "ok", "three", "four", second=("SUMMARY ONE",))
     host.ask(agent, f"1 {LONG}", conversation_id="long")
     host.ask(agent, f"2 {LONG}", conversation_id="long")
     assert summaries(host) == []
     assert texts(host.ask(agent, f"3 {LONG}", conversation_id="long")) == ["three"]
     [asked] = summaries(host)
     assert asked.startswith("user: 1 I told you")
-    assert "SUMMARY ONE" in host.prompts()[-1][0][1]
-    assert not any(f"1 {LONG}" == content for _, content in host.prompts()[-1])
 
     host.ask(agent, "short", conversation_id="long")
     assert len(summaries(host)) == 1
-    assert "SUMMARY ONE" in host.prompts()[-1][0][1]
+    assert "SUMMARY ONE" in host.prompts()[-1][1][1]
+    assert not any(f"1 {LONG}" == content for _, content in host.prompts()[-1])
 
-    host.write("five", "SUMMARY TWO", "six")
+    host.write("five", "six", second=("SUMMARY TWO",))
     host.ask(agent, f"5 {LONG}", conversation_id="long")
-    assert summaries(host) == []
     assert texts(host.ask(agent, f"6 {LONG}", conversation_id="long")) == ["six"]
-    [asked] = summaries(host)
-    assert asked.startswith("The summary so far:\nSUMMARY ONE\n\nWhat was said since:\n")
-    assert "1 I told you" not in asked
+    [prompt] = summaries(host)
+    assert prompt.startswith("The summary so far:\nSUMMARY ONE\n\nWhat was said since:\n")
+    assert "1 I told you" not in prompt
 
 
 def test_without_a_model_for_the_summary_there_is_a_plain_one(host: ScriptedModelsHost) -> None:
-    agent = host.local(context_tokens=300)
-    host.write("ok", "ok", fails("runtime_error", "down"), "three")
+    agent = host.local(context_tokens=300, summary_model="second")
+    host.write("ok", "ok", fails("runtime_error", "down"), second=(fails("runtime_error", "down"),))
     for number in (1, 2):
         host.ask(agent, f"{number} {LONG}", conversation_id="plain")
+    host.write("three", "three")
     assert texts(host.ask(agent, "and now?", conversation_id="plain")) == ["three"]
-    assert "user: 1 I told you about the garden" in host.prompts()[-1][0][1]
+    assert "user: 1 I told you about the garden" in host.prompts()[-1][1][1]
 
 
 def test_a_damaged_summary_is_ignored(host: ScriptedModelsHost) -> None:
-    agent = host.local(context_tokens=300)
-    host.write("ok", "ok", "SUMMARY", "three", "ANOTHER SUMMARY", "four")
+    agent = host.local(context_tokens=500, summary_model="second")
+    host.write("ok", "ok", "three", second=("SUMMARY",))
     for number in (1, 2, 3):
         result = host.ask(agent, f"{number} {LONG}", conversation_id="spoiled")
     spoil_checkpoint(host, result["conversation_id"])
+    host.write("four", "five", second=("ANOTHER SUMMARY",))
     assert texts(host.ask(agent, "and now?", conversation_id="spoiled")) == ["four"]
-    above, asked = host.prompts()[-1][0][1], summaries(host)[-1]
-    assert (" SUMMARY" in above, "in short:\nSUMMARY" in above) == (True, False)
-    assert asked.startswith("user: 1 I told you")
+    assert not any("SUMMARY" in str(content) for _, content in host.prompts()[-1])
+    assert summaries(host)[-1].startswith("user: 1 I told you")
+    host.ask(agent, "and then?", conversation_id="spoiled")
+    assert "ANOTHER SUMMARY" in host.prompts()[-1][1][1]
 
 
 def test_another_conversations_summary_is_not_used(host: ScriptedModelsHost) -> None:
-    agent = host.local(context_tokens=300)
-    host.write("ok", "ok", "SUMMARY", "three", "fresh")
+    agent = host.local(context_tokens=500, summary_model="second")
+    host.write("ok", "ok", "three", "fresh", second=("SUMMARY",))
     for number in (1, 2, 3):
         host.ask(agent, f"{number} {LONG}", conversation_id="mine")
     host.ask(agent, "hi", conversation_id="another")
@@ -354,7 +368,7 @@ def test_an_event_is_described_by_the_template_of_its_type(host: ScriptedModelsH
     answer = host.http().post("/events?wait=result", json=joined)
     assert texts(answer.json()) == ["Welcome, Bob!"]
     host.http().post("/events?wait=result", json={**joined, "event_type": "group.member_left"})
-    by_template, described = (asked[-1][1] for asked in host.prompts())
+    by_template, described = (prompt[-1][1] for prompt in host.prompts())
     assert by_template == "Bob joined Cats. Say hello."
     assert described.startswith("This happened")
     assert "group.member_left" in described

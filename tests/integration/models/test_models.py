@@ -127,7 +127,7 @@ def test_masks_stand_for_the_stored_keys(modelled: Host, server: ModelServer) ->
         else:
             assert (answer.status_code, answer.json()["api_keys"]) == (200, [MASKED])
     assert modelled.http().post(f"/models/{model_id}/test").json()["ok"]
-    assert server.asked[-1].headers["Authorization"] == f"Bearer {KEY}"
+    assert server.requests[-1].headers["Authorization"] == f"Bearer {KEY}"
 
 
 def test_stored_keys_are_not_sent_to_a_changed_address(modelled: Host, server: ModelServer) -> None:
@@ -256,7 +256,7 @@ def test_another_key_is_used_when_one_is_refused(modelled: Host, server: ModelSe
     server.will(Refuse(401))
     assert call_from_plugin(modelled, model)["message"]["content"] == "pong"
     assert call_from_plugin(modelled, model)["message"]["content"] == "pong"
-    keys = [each.headers["Authorization"] for each in server.asked]
+    keys = [each.headers["Authorization"] for each in server.requests]
     assert keys == ["Bearer sk-first-key", "Bearer sk-second-key", "Bearer sk-second-key"]
 
 
@@ -278,7 +278,7 @@ def test_vectors_ranks_and_json_are_returned_to_a_run_over_one_connection(modell
     embedded, ranked, structured = json.loads(texts(result)[0])
     assert (embedded["embeddings"], ranked["results"]) == ([[1.0, 2.0]], [{"index": 1, "score": 0.5}])
     assert structured["message"]["content"] == '{"a": 1}'
-    assert server.asked[2].body["response_format"] == {"type": "json_object"}
+    assert server.requests[2].body["response_format"] == {"type": "json_object"}
     usage = {"model_calls": 3, "prompt_tokens": 20, "completion_tokens": 2, "cost_micros": 60}
     assert modelled.run(result["run"]["run_id"])["usage"] == usage
     assert len(server.connections - known) == 1
@@ -291,7 +291,7 @@ def test_a_changed_key_is_used_at_once(modelled: Host, server: ModelServer) -> N
     body = provider_body(server, api_keys=["sk-changed-key"])
     assert modelled.http().put(f"/model-providers/{provider_id}", json=body).status_code == 200
     call_from_plugin(modelled, model)
-    assert server.asked[-1].headers["Authorization"] == "Bearer sk-changed-key"
+    assert server.requests[-1].headers["Authorization"] == "Bearer sk-changed-key"
 
 
 def test_a_failure_reaches_the_plugin_with_its_code(modelled: Host, server: ModelServer, model: str) -> None:
@@ -312,7 +312,7 @@ def test_a_referenced_picture_reaches_the_model_as_bytes(modelled: Host, server:
     body = {"agent_id": agent, "input": {"text": json.dumps([call]), "contents": [picture]}}
     answer = modelled.http().post("/events?wait=result", json=body).json()
     assert json.loads(texts(answer)[0])[0]["message"]["content"] == "pong"
-    [message] = server.asked[0].body["messages"]
+    [message] = server.requests[0].body["messages"]
     address = message["content"][1]["image_url"]["url"]
     assert address == f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
 
@@ -322,7 +322,7 @@ def test_a_picture_of_another_key_does_not_reach_the_model(modelled: Host, serve
     content = [{"type": "image", "artifact_id": uploaded["artifact_id"]}]
     error = call_from_plugin(modelled, model, messages=[{"role": "user", "content": content}])["error"]
     assert error["code"] == "not_found"
-    assert server.asked == []
+    assert server.requests == []
 
 
 async def test_an_answer_is_streamed_completely_into_the_chat(modelled: Host, server: ModelServer, model: str) -> None:
@@ -341,7 +341,7 @@ async def test_a_cancelled_run_ends_the_request(modelled: Host, server: ModelSer
         await chat.until("delta", seconds=30)
         await chat.send(type="cancel")
         ended = await chat.until("run", seconds=30, status="cancelled")
-    eventually(lambda: server.let_go, "the service sees that the request has ended", 30)
+    eventually(lambda: server.abandoned, "the service sees that the request has ended", 30)
     assert modelled.run(ended["run_id"])["status"] == "cancelled"
 
 
@@ -359,9 +359,9 @@ def test_an_exhausted_budget_refuses_a_run_before_the_model_is_called(
     ]
     body = {"name": "Small", "scope": "agent", "target": agent, "tokens": 20}
     assert modelled.http().put(f"/budgets/{made['budget_id']}", json=body).status_code == 200
-    requests = len(server.asked)
+    requests = len(server.requests)
     refused = modelled.ask(agent, "again")
-    assert len(server.asked) == requests
+    assert len(server.requests) == requests
     assert refused["run"]["status_reason"] == "budget_exceeded"
     assert texts(refused) == ["The limit of what may be used here is reached for now. Please try again later."]
     why = modelled.http().get(f"/events/{refused['event_id']}/why").text
@@ -380,7 +380,7 @@ def test_a_budget_of_5000_tokens_is_usable_to_its_end_with_a_model_of_long_answe
     for number in range(20):
         answered = modelled.ask(agent, "请用中文简单介绍一下这座城市的历史。", conversation_id=f"cities {number}")
         assert texts(answered) == ["好的"]
-        assert server.asked[-1].body["max_tokens"] <= 5000 - 188 * number
+        assert server.requests[-1].body["max_tokens"] <= 5000 - 188 * number
     [use] = modelled.http().get(f"/budgets/{made['budget_id']}").json()["uses"]
     assert use["used"]["tokens"] == 20 * 188
 
@@ -393,7 +393,7 @@ def test_a_token_limit_of_the_model_is_lowered_to_the_rest_of_the_budget(
     agent = chat_agent(modelled, model)
     budget(scope="agent", target=agent, tokens=5000)
     assert texts(modelled.ask(agent, "hello")) == ["pong"]
-    sent = server.asked[-1].body
+    sent = server.requests[-1].body
     limits = {each: sent[each] for each in ("max_tokens", "max_completion_tokens", "max_output_tokens") if each in sent}
     assert list(limits) == ["max_tokens"]
     assert 4000 < limits["max_tokens"] < 5000
@@ -408,9 +408,9 @@ def test_a_model_that_ignores_its_limit_is_charged_for_its_real_usage_and_not_ca
     assert modelled.ask(agent, "hello")["outcome"] == "answered"
     [use] = modelled.http().get(f"/budgets/{made['budget_id']}").json()["uses"]
     assert use["used"]["tokens"] == 4030
-    requests = len(server.asked)
+    requests = len(server.requests)
     refused = modelled.ask(agent, "again")
-    assert len(server.asked) == requests
+    assert len(server.requests) == requests
     assert refused["run"]["status_reason"] == "budget_exceeded"
     assert refused["run"]["usage"].get("model_calls", 0) == 0
 
@@ -463,7 +463,7 @@ def test_a_call_interrupted_by_a_crash_is_charged_at_its_worst_case_and_recorded
     server.will(Raw(b"{", "application/json", then="stall"))
     call = ["invoke_llm", {"model_id": model, "messages": [{"role": "user", "content": "hello"}]}]
     host.send(agent, json.dumps([call]))
-    eventually(lambda: server.asked, "the model is asked", 30)
+    eventually(lambda: server.requests, "the model is asked", 30)
     run_id = host.active_run(agent)
     eventually(lambda: host.run(run_id)["usage"].get("calling") == [model], "the ledger knows that it is asked")
     host.kill()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from parlour.testing.model_server import Endless, ModelServer, Raw, Refuse, Told, event
+from parlour.testing.model_server import Endless, ModelServer, Raw, Refuse, ScriptedAnswer, event
 from tests.integration.conftest import MakeHost
 from tests.support.chat import Chat
 from tests.support.harness import Host, Json, eventually, texts
@@ -67,8 +67,8 @@ def streamed_and_stored(host: Host, chat: Chat, message: Json) -> set[str]:
     """
     replay = host.http().get(f"/runs/{message['run_id']}/replay").json()
     replayed = "".join(frame["content"] for frame in replay["frames"] if frame["type"] == "delta")
-    _, (_, kept) = host.transcript(chat.conversation_id)
-    return {chat.deltas, message["message"]["content"], kept, replayed}
+    _, (_, stored) = host.transcript(chat.conversation_id)
+    return {chat.deltas, message["message"]["content"], stored, replayed}
 
 
 @pytest.mark.parametrize("streaming", [True, False])
@@ -137,13 +137,13 @@ async def test_a_service_that_dies_while_answering_fails_the_run_and_the_next_on
     ids=lambda value: f"{value.status}" if isinstance(value, Refuse) else None,
 )
 def test_a_service_failure_is_one_sentence_and_is_retried_only_when_that_is_safe(
-    host: Host, faulty: ModelServer, fault: Told, sentence: str, tries: int
+    host: Host, faulty: ModelServer, fault: ScriptedAnswer, sentence: str, tries: int
 ) -> None:
     faulty.will(fault, fault)
     result = host.ask(local(host, f"{faulty.address}/v1"), "hello")
     error = host.run(result["run"]["run_id"])["error"]
     assert (result["reason"], sentence in error, "\n" in error) == ("local-agent.model_failed", True, False), error
-    assert len(faulty.asked) == tries
+    assert len(faulty.requests) == tries
 
 
 @pytest.mark.long
@@ -152,7 +152,7 @@ def test_a_service_that_goes_silent_while_answering_is_given_up(make_host: MakeH
     faulty.will(Raw(FIRST, then="stall"))
     result = host.ask(local(host, f"{faulty.address}/v1"), "hello")
     assert "Plain went silent for" in result["run"]["error"]
-    eventually(lambda: faulty.let_go, "the service sees that the request has ended")
+    eventually(lambda: faulty.abandoned, "the service sees that the request has ended")
 
 
 @pytest.mark.parametrize("streaming", [True, False])
@@ -162,12 +162,12 @@ def test_a_cancelled_or_late_run_ends_its_request_to_the_service(
     faulty.will(*[Raw(FIRST if streaming else b"{", then="stall")] * 2)
     agent = local(host, f"{faulty.address}/v1", streaming=streaming)
     host.send(agent, "hello", event_id=f"cancelled {streaming}")
-    eventually(lambda: faulty.asked, "the service is asked")
+    eventually(lambda: faulty.requests, "the service is asked")
     assert host.http().post(f"/runs/{host.active_run(agent)}/cancel").json()["status"] == "cancelled"
-    eventually(lambda: faulty.let_go == 1, "the service sees that the request has ended")
+    eventually(lambda: faulty.abandoned == 1, "the service sees that the request has ended")
     late = host.agent(LOCAL, config=host.http().get(f"/agents/{agent}").json()["runner_config"], timeout_seconds=2)
     assert host.ask(late, "hello")["run"]["status"] == "timeout"
-    eventually(lambda: faulty.let_go == 2, "the service sees that the request has ended")
+    eventually(lambda: faulty.abandoned == 2, "the service sees that the request has ended")
 
 
 @pytest.mark.quiet
@@ -200,5 +200,5 @@ def test_anthropic_receives_the_error_of_a_failed_tool(host: Host, faulty: Model
     config = {"model": {"primary": made.json()["model_id"], "fallbacks": []}, "streaming": False}
     answer = host.ask(host.agent(LOCAL, config=config, resource_policy={"tools": ["calculator.evaluate"]}), "divide")
     assert answer["run"]["status"] == "completed", answer
-    [result] = faulty.asked[-1].body["messages"][-1]["content"]
+    [result] = faulty.requests[-1].body["messages"][-1]["content"]
     assert (result["type"], result["is_error"]) == ("tool_result", True)

@@ -155,8 +155,8 @@ def test_links_and_other_special_files_stay_out_and_are_named(used: Path, tmp_pa
     made = parlour("backup", tmp_path / "one.backup", "--data", used)
 
     assert made.returncode == 0, made.stderr
-    kept = contents(tmp_path / "one.backup")
-    assert not [name for name, content in kept.items() if b"not for plugins" in content]
+    stored = contents(tmp_path / "one.backup")
+    assert not [name for name, content in stored.items() if b"not for plugins" in content]
     names = ["runtime-tokens.json", *(f"plugin-data/test/hostile/{name}" for name in ("folder", "link", "pipe"))]
     warned = [line for line in made.stderr.splitlines() if "not in the backup" in line]
     assert [line.split("'")[1] for line in warned] == names

@@ -23,7 +23,7 @@ def test_a_fresh_install_answers_and_adopts_the_first_model_only(make_host: Make
         first, _ = add_model(host, provider_id), add_model(host, provider_id, name="second")
         assert host.items("/agents")[0]["runner_config"]["model"] == {"primary": first, "fallbacks": []}
         assert texts(host.ask(agent_id, "hello")) == ["pong"]
-        assert server.asked[-1].body["model"] == "fake"
+        assert server.requests[-1].body["model"] == "fake"
 
     host.restart()
     assert [each["agent_id"] for each in host.items("/agents")] == [agent_id]

@@ -70,10 +70,10 @@ async def test_a_message_is_answered_streamed_listed_and_stored(make_host: MakeH
 @pytest.mark.long
 def test_a_run_cut_off_by_a_stop_is_answered_after_the_next_start(make_host: MakeHost, settings: Settings) -> None:
     host = make_host(PUPPET_PLUGIN, **settings).start()
-    begun = host.shared_file("begun")
-    event = {"agent_id": host.agent(PUPPET), "text": f"second-attempt {begun}", "event_id": "cut"}
+    start_marker = host.shared_file("begun")
+    event = {"agent_id": host.agent(PUPPET), "text": f"second-attempt {start_marker}", "event_id": "cut"}
     host.send(**event)
-    eventually(begun.exists, "the runner was called")
+    eventually(start_marker.exists, "the runner was called")
 
     host.restart()
 
@@ -141,11 +141,11 @@ def test_a_host_reports_a_lost_database_server_and_resumes_with_it(shared: Host,
     agent = shared.agent()
     body = message(agent, "hello", event_id="refused", conversation_id="outage")
     server.stop()
-    begun = time.monotonic()
+    started_at = time.monotonic()
     answer = shared.http().post("/events?wait=result", json=body)
     assert (answer.status_code, error_code(answer)) == (503, "storage_unreachable")
     assert "start it" in answer.json()["error"]["message"]
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - started_at < 15
     server.start()
 
     result = shared.http().post("/events?wait=result", json=body)
@@ -158,12 +158,12 @@ async def test_a_database_server_killed_under_load_costs_no_answer(shared: Host,
     agent = shared.agent()
     answered: list[tuple[str, str]] = []
     conversations: set[str] = set()
-    over = asyncio.Event()
+    stopped = asyncio.Event()
 
     async def talk(name: str) -> None:
         number = 0
         async with shared.async_http() as http:
-            while not over.is_set():
+            while not stopped.is_set():
                 text = f"{name} says {number}"
                 body = message(agent, text, event_id=text, conversation_id=name)
                 answer = await http.post("/events?wait=result", json=body)
@@ -180,7 +180,7 @@ async def test_a_database_server_killed_under_load_costs_no_answer(shared: Host,
     await asyncio.to_thread(server.start)
     before = len(answered)
     await asyncio.to_thread(eventually, lambda: len(answered) > before + 30, "people go on talking", 60)
-    over.set()
+    stopped.set()
     await talking
 
     assert [said for said, _ in answered] == [answer_text for _, answer_text in answered]

@@ -55,14 +55,14 @@ def stopped_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoppedHo
     host.start()
     puppet = host.agent(PUPPET)
     echo = host.agent(ECHO, config={"hold_ms": 600_000, "remember": True})
-    begun = host.shared_file("begun")
-    silent = {"agent_id": puppet, "text": f"second-attempt {begun}", "event_id": "silent"}
+    start_marker = host.shared_file("begun")
+    silent = {"agent_id": puppet, "text": f"second-attempt {start_marker}", "event_id": "silent"}
     speaking = {"agent_id": echo, "text": "hello there", "event_id": "speaking"}
     host.send(**silent)
     host.send(**speaking)
     host.send(host.agent("plugin:test/hanging/default", restart_policy="never"), "hang")
     eventually(blocked.exists, "a plugin's event loop hangs")
-    eventually(begun.exists, "the silent runner was called")
+    eventually(start_marker.exists, "the silent runner was called")
     run_id = host.active_run(echo)
     eventually(lambda: host.items(f"/runs/{run_id}/events"), "the other run began to speak")
 

@@ -145,10 +145,10 @@ def test_an_upgrade_fails_neither_new_messages_nor_a_run_without_output(
     host: Host,
 ) -> None:
     agent = host.agent(PUPPET)
-    begun = host.shared_file("begun before the upgrade")
-    text = f"second-attempt {begun}"
+    start_marker = host.shared_file("begun before the upgrade")
+    text = f"second-attempt {start_marker}"
     host.send(agent, text, event_id="during the upgrade")
-    eventually(begun.exists, "a run is active")
+    eventually(start_marker.exists, "a run is active")
     old = host.plugin_process("test/puppet-agent")
 
     with ThreadPoolExecutor(1) as elsewhere:

@@ -189,15 +189,15 @@ def test_agents_of_a_plugin_that_is_removed_from_a_running_host_report_it(
     plugin_id = f"test/{name}"
     own.install(write_plugin(tmp_path / "plugin", name))
     agent = own.agent(f"plugin:{plugin_id}/default")
-    kept = own.data / "plugin-data" / plugin_id / "kept.txt"
-    kept.write_text("mine")
+    data_file = own.data / "plugin-data" / plugin_id / "kept.txt"
+    data_file.write_text("mine")
     process = own.plugin_process(plugin_id)
 
     done = parlour_here("plugin", "remove", plugin_id, "--data", own.data, *(["--delete-data"] if delete else []))
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"removed {plugin_id}")
-    assert kept.exists() != delete
+    assert data_file.exists() != delete
     eventually(lambda: not process.is_running(), "its process is gone")
     assert own.plugin_status(plugin_id) == ""
     assert plugin_response(own, plugin_id) == {}

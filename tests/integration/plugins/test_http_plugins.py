@@ -238,13 +238,13 @@ def test_a_removed_plugin_is_gone_and_its_data_is_kept_or_deleted_as_requested(
     name = f"removed-{data}".lower()
     install(own, write_plugin(tmp_path / "plugin", name))
     agent = own.agent(f"plugin:test/{name}/default")
-    kept = own.home / "plugin-data" / "test" / name / "kept.txt"
-    kept.write_text("mine")
+    data_file = own.home / "plugin-data" / "test" / name / "kept.txt"
+    data_file.write_text("mine")
 
     answer = own.http().delete(f"/plugins/test/{name}", params={} if data is None else {"data": data})
 
     assert (answer.status_code, answer.content) == (204, b"")
-    assert kept.exists() == (data != "delete")
+    assert data_file.exists() == (data != "delete")
     assert plugin_response(own, f"test/{name}") == {}
     assert own.http().get(f"/plugins/test/{name}").status_code == 404
     assert own.http().get(f"/agents/{agent}").status_code == 200

@@ -36,15 +36,15 @@ def test_thirty_plugins_are_ready_soon_and_use_little_memory_while_idle(make_hos
     assert taken < READY_SECONDS
     assert max(weights) < IDLE_MB
     assert texts(host.ask(host.agent(f"plugin:test/p{PLUGINS - 1}/default"), "hello")) == [str(PLUGINS - 1)]
-    begun = time.monotonic()
+    started_at = time.monotonic()
     host.stop()
-    assert time.monotonic() - begun < STOPPED_SECONDS
+    assert time.monotonic() - started_at < STOPPED_SECONDS
 
 
 def _start(host: Host) -> float:
-    begun = time.monotonic()
+    started_at = time.monotonic()
     host.start()
-    return time.monotonic() - begun
+    return time.monotonic() - started_at
 
 
 def _own_megabytes(host: Host, plugin_id: str) -> float:

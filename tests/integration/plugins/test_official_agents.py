@@ -10,7 +10,21 @@ from typing import Any
 import pytest
 
 from parlour.plugin_runtime.packages.bundled import BUNDLED_PLUGINS
-from parlour_sdk.testing.services import FakeDify, FakeN8n, FakeService, stall, status
+from parlour_sdk.testing.services import (
+    FakeA2a,
+    FakeAgentPlatform,
+    FakeCoze,
+    FakeDashScope,
+    FakeDeerFlow,
+    FakeDify,
+    FakeLangflow,
+    FakeN8n,
+    FakeService,
+    FakeTbox,
+    FakeWeKnora,
+    stall,
+    status,
+)
 from parlour_sdk.values import dataclass
 from tests.integration.conftest import HostType
 from tests.support.harness import ROOT, Host, eventually, texts
@@ -35,6 +49,14 @@ class OfficialAgent:
 
 
 AGENTS = (
+    OfficialAgent("coze-agent", FakeCoze, {"bot_id": "bot-1"}, "api_base"),
+    OfficialAgent("dashscope-agent", FakeDashScope, {"app_id": "app-1"}),
+    OfficialAgent("tbox-agent", FakeTbox, {"app_id": "app-1"}),
+    OfficialAgent("langflow-agent", FakeLangflow, {"flow_id": "flow-1"}),
+    OfficialAgent("deerflow-agent", FakeDeerFlow, {"auth": "bearer"}, "api_base", FakeDeerFlow.prefix),
+    OfficialAgent("weknora-agent", FakeWeKnora, {}),
+    OfficialAgent("a2a-agent", FakeA2a, {"auth": "bearer"}),
+    OfficialAgent("litellm-agent-platform-agent", FakeAgentPlatform, {"agent_id": "agent-1"}),
     OfficialAgent("dify-agent", FakeDify, {"app_type": "chat"}),
     OfficialAgent("n8n-agent", FakeN8n, {"auth": "header"}, "webhook_url", FakeN8n.path, "header_value"),
 )
@@ -96,8 +118,8 @@ def test_the_catalogue_lists_what_can_be_installed_and_starts_nothing(own: Host)
 def test_an_agent_from_the_catalogue_answers_and_stops(own: Host, agent: OfficialAgent) -> None:
     runner = f"plugin:parlour/{agent.name}/default"
     source = {"source": f"bundled:{agent.name}"}
-    asked = own.http().post("/plugins/install", json=source)
-    assert (asked.status_code, asked.json()["error"]["details"]["asked"].keys()) == (409, {"network"})
+    response = own.http().post("/plugins/install", json=source)
+    assert (response.status_code, response.json()["error"]["details"]["asked"].keys()) == (409, {"network"})
     installed = own.http().post("/plugins/install", json={**source, "granted": ["network"]})
     assert (installed.status_code, installed.json()["status"]) == (201, "ready"), installed.text
 
@@ -118,10 +140,9 @@ def test_an_agent_from_the_catalogue_answers_and_stops(own: Host, agent: Officia
         failed = own.ask(agent_id, "and now?", conversation_id="chat")
         assert failed["reason"] == f"{agent.name.removesuffix('-agent')}.auth", failed
         service.fail(stall(after="there"))
-        before = len(service.requests)
         own.send(agent_id, "wait", conversation_id="chat")
         run_id = own.active_run(agent_id)
-        eventually(lambda: len(service.requests) > before, "the request of the last message")
+        eventually(lambda: service.planned_faults == 0, "the stream of the last message")
         eventually(lambda: own.http().post(f"/runs/{run_id}/cancel").status_code == 200, "the run is cancelled")
         eventually(lambda: service.disconnects, "the stream is left")
     assert KEY not in own.log()

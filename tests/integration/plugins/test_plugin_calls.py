@@ -56,8 +56,8 @@ class Side:
         self.forgotten.append(plugin_id)
 
     async def tool(self, name: str, **parameters: Any) -> str:
-        asked = {"tool_name": name, "parameters": parameters}
-        answer = await self.plugins.call(PLUGIN, "call_tool", asked, SECONDS)
+        call = {"tool_name": name, "parameters": parameters}
+        answer = await self.plugins.call(PLUGIN, "call_tool", call, SECONDS)
         assert not answer.get("is_error"), answer
         return str(answer["content"][0]["text"])
 

@@ -52,10 +52,10 @@ def test_a_plugin_killed_during_a_run_that_said_nothing_answers_it_once_on_the_n
     host: Host,
 ) -> None:
     agent = host.agent(PUPPET)
-    begun = host.shared_file("begun")
-    text = f"second-attempt {begun}"
+    start_marker = host.shared_file("begun")
+    text = f"second-attempt {start_marker}"
     sent = host.send(agent, text, event_id="retried")
-    eventually(begun.exists, "the runner was called")
+    eventually(start_marker.exists, "the runner was called")
 
     host.plugin_process("test/puppet-agent").kill()
 

@@ -103,8 +103,8 @@ def test_a_revoked_token_ends_its_hosts_connection(runtime: Runtime, make_client
 def test_a_token_is_stored_nowhere_in_clear_text(runtime: Runtime) -> None:
     token = runtime.token()
 
-    kept = [file for file in runtime.data.rglob("*") if file.is_file() and token.encode() in file.read_bytes()]
-    assert kept == []
+    stored = [file for file in runtime.data.rglob("*") if file.is_file() and token.encode() in file.read_bytes()]
+    assert stored == []
 
 
 def test_a_runtime_without_a_token_says_how_to_make_one(runtime: Runtime) -> None:
@@ -118,9 +118,9 @@ def test_runs_fail_at_once_when_the_runtime_is_killed_and_work_again_when_it_is_
     never, auto = host.agent(PUPPET, restart_policy="never"), host.agent(PUPPET)
     host.send(never, "sleep", event_id="cut off")
     host.active_run(never)
-    begun = host.shared_file("begun")
-    host.send(auto, f"second-attempt {begun}", event_id="retried")
-    eventually(begun.exists, "the runner was called")
+    start_marker = host.shared_file("begun")
+    host.send(auto, f"second-attempt {start_marker}", event_id="retried")
+    eventually(start_marker.exists, "the runner was called")
 
     runtime.kill()
 
@@ -129,7 +129,7 @@ def test_runs_fail_at_once_when_the_runtime_is_killed_and_work_again_when_it_is_
     eventually(lambda: plugin(host, "test/puppet-agent")["status"] == "waiting", "the Host shows that it is away")
     assert "can't be used" in plugin(host, "test/puppet-agent")["reason"]
     runtime.start()
-    assert texts(host.ask(auto, f"second-attempt {begun}", event_id="retried")) == ["answered on attempt 2"]
+    assert texts(host.ask(auto, f"second-attempt {start_marker}", event_id="retried")) == ["answered on attempt 2"]
     assert plugin(host, "test/puppet-agent")["status"] == "ready"
 
 

@@ -128,8 +128,8 @@ async def test_a_runtime_of_another_version_is_refused_by_the_host_with_a_reason
             )
             [line, *_] = await asyncio.to_thread(eventually, host.printed, "the Host prints its address", 60)
             host.address = line.removeprefix("Parlour is at ")
-            asked = await asyncio.to_thread(httpx.get, f"{host.address}/readyz")
-            assert (asked.status_code, "update Parlour" in asked.text) == (503, True)
+            response = await asyncio.to_thread(httpx.get, f"{host.address}/readyz")
+            assert (response.status_code, "update Parlour" in response.text) == (503, True)
         finally:
             await asyncio.to_thread(host.close)
 
@@ -269,8 +269,10 @@ async def test_a_revoked_token_is_refused_on_all_its_open_connections(runtime: R
             await asyncio.to_thread(revoke, runtime, name)
         else:  # by a command that does not know the process, as in another container
             file = runtime.data / "runtime-tokens.json"
-            kept = [each | {"revoked_at": 1} if each["name"] == name else each for each in json.loads(file.read_text())]
-            file.write_text(json.dumps(kept))
+            tokens = [
+                each | {"revoked_at": 1} if each["name"] == name else each for each in json.loads(file.read_text())
+            ]
+            file.write_text(json.dumps(tokens))
             with pytest.raises(WireError, match="revoked"):
                 await greet(silent)
         async with asyncio.timeout(SECONDS):
@@ -346,8 +348,8 @@ async def test_uploads_are_limited_in_number_and_bytes(tmp_path: Path) -> None:
                 await control.call("upload_part", {"upload": names[1], "data": part})
             assert refused.value.code == "payload_too_large"
             assert await control.call("upload", {})  # the one that was too large is gone
-            kept = [file.stat().st_size for file in runtime.data.rglob("*.zip")]
-            assert sum(kept) == 60_000
+            sizes = [file.stat().st_size for file in runtime.data.rglob("*.zip")]
+            assert sum(sizes) == 60_000
     finally:
         runtime.close()
 

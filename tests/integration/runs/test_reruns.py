@@ -41,9 +41,9 @@ def original(host: Host, agent: str, steps: Steps, **fields: Any) -> tuple[str, 
 
 def rerun(host: Host, run_id: str, **body: Any) -> Json:
     """Starts a rerun and returns it when it has ended."""
-    begun = host.http().post(f"/runs/{run_id}/rerun", json=body)
-    assert begun.status_code == 201, begun.text
-    made = str(begun.json()["run_id"])
+    response = host.http().post(f"/runs/{run_id}/rerun", json=body)
+    assert response.status_code == 201, response.text
+    made = str(response.json()["run_id"])
     eventually(lambda: host.run(made)["finished_at"], "the rerun is over", 30)
     return host.run(made)
 
@@ -110,8 +110,8 @@ def test_the_state_of_a_rerun_is_a_copy_that_is_thrown_away(scripted: ScriptedHo
     first, _, second, keys, _, blob = answers(rerun(scripted, run_id))
     assert (first["value"], second["value"], keys["keys"], blob["content_base64"]) == (2, 1, ["count"], "YQ==")
     look: Steps = [("state_get", place), ("storage_get", {"area": "plugin", "key": "blob"})]
-    kept, stored = json.loads(texts(scripted.ask(agent, json.dumps(look), conversation_id="stateful"))[0])
-    assert (kept["value"], stored["content_base64"]) == (2, "Yg==")
+    retained, stored = json.loads(texts(scripted.ask(agent, json.dumps(look), conversation_id="stateful"))[0])
+    assert (retained["value"], stored["content_base64"]) == (2, "Yg==")
 
 
 def test_the_history_of_a_rerun_ends_at_its_event(scripted: ScriptedHost, agent: str) -> None:
@@ -152,12 +152,12 @@ def test_an_invalid_rerun_is_refused_with_a_reason(scripted: ScriptedHost, agent
 
 def test_a_chat_key_sees_nothing_of_a_rerun(scripted: ScriptedHost, agent: str) -> None:
     key = scripted.key("chat")
-    asked = scripted.ask(agent, "[]", key)
-    again = rerun(scripted, asked["run"]["run_id"])
+    answer = scripted.ask(agent, "[]", key)
+    again = rerun(scripted, answer["run"]["run_id"])
     http = scripted.http(key)
     assert http.get(f"/runs/{again['run_id']}").status_code == 404
-    assert http.get(f"/runs/{asked['run']['run_id']}").json()["reruns"] == []
-    why = http.get(f"/events/{asked['event_id']}/why").json()
+    assert http.get(f"/runs/{answer['run']['run_id']}").json()["reruns"] == []
+    why = http.get(f"/events/{answer['event_id']}/why").json()
     assert again["run_id"] not in json.dumps(why)
 
 

@@ -110,7 +110,7 @@ class UserWithModel:
         self._server.will(Say("", tool_calls=[call]), Say(APOLOGY))
         result = self._host.ask(self._agent, "please")
         assert (result["run"]["status"], texts(result)) == ("completed", [APOLOGY])
-        message: Json = self._server.asked[-1].body["messages"][-1]
+        message: Json = self._server.requests[-1].body["messages"][-1]
         assert message["role"] == "tool"
         return str(message["content"])
 
@@ -124,7 +124,7 @@ def person(host: InternetHost, agent: str, server: ModelServer) -> UserWithModel
 
 
 @pytest.mark.parametrize(
-    ("url", "named", "asked"),
+    ("url", "named", "requested"),
     [
         ("http://127.0.0.1:{port}/", INSIDE, []),
         ("http://inside.test:{port}/", "inside.test", []),
@@ -135,10 +135,10 @@ def person(host: InternetHost, agent: str, server: ModelServer) -> UserWithModel
     ids=["address", "name", "redirect to an address", "redirect to a name", "redirect to a name that has changed"],
 )
 def test_an_internal_address_is_not_reached_and_the_model_receives_the_reason(
-    person: UserWithModel, pages: Web, inside: Inside, url: str, named: str, asked: list[str]
+    person: UserWithModel, pages: Web, inside: Inside, url: str, named: str, requested: list[str]
 ) -> None:
     assert person.fetch_output(url.format(port=inside.port)) == f"Error: '{named}' {REFUSED}"
-    assert (pages.asked, inside.was_reached()) == (asked, False)
+    assert (pages.requested_urls, inside.was_reached()) == (requested, False)
 
 
 def test_a_name_that_changes_to_an_internal_address_is_not_fetched_again(
@@ -147,12 +147,12 @@ def test_a_name_that_changes_to_an_internal_address_is_not_fetched_again(
     url = f"http://changing.test:{inside.port}/"
     assert person.fetch_output(url) == f"{url}\n\na public page"
     assert person.fetch_output(url) == f"Error: 'changing.test' {REFUSED}"
-    assert (pages.asked, inside.was_reached()) == (["changing.test/"], False)
+    assert (pages.requested_urls, inside.was_reached()) == (["changing.test/"], False)
 
 
 def test_only_the_public_address_of_a_name_is_contacted(person: UserWithModel, pages: Web, inside: Inside) -> None:
     assert "a public page" in person.fetch_output(f"http://both.test:{inside.port}/")
-    assert (pages.asked, inside.was_reached()) == (["both.test/"], False)
+    assert (pages.requested_urls, inside.was_reached()) == (["both.test/"], False)
 
 
 @pytest.mark.parametrize("page", ["gigabyte", "endless"])
@@ -215,9 +215,9 @@ def test_the_model_gets_a_part_of_a_large_mcp_answer_and_the_artifact_of_the_res
     output = person.output_of("hostile.large")
     artifact_id = re.fullmatch(r"x{16384}\n\(the whole output is artifact (\S+), hostile\.large\.txt\)", output)
     assert artifact_id, output[-200:]
-    kept = host.http().get(f"/artifacts/{artifact_id[1]}/content")
-    assert 4 * MIB < len(kept.content) < 4 * MIB + 200
-    assert kept.text.endswith("[the tool answered with more than is taken, 4194304 bytes; cut]")
+    saved = host.http().get(f"/artifacts/{artifact_id[1]}/content")
+    assert 4 * MIB < len(saved.content) < 4 * MIB + 200
+    assert saved.text.endswith("[the tool answered with more than is taken, 4194304 bytes; cut]")
 
 
 def test_a_kill_of_an_mcp_server_during_a_call_is_reported_and_the_next_call_works(
@@ -235,11 +235,11 @@ def test_a_kill_of_an_mcp_server_during_a_call_is_reported_and_the_next_call_wor
 def killed(host: InternetHost, words: str) -> bool:
     """Kills the server's process and returns whether it was in the middle of a tool call."""
     runs = host.items("/runs", status="running")
-    begun = runs and [each for each in host.items(f"/runs/{runs[0]['run_id']}/events") if "tool.call" in each["type"]]
+    started = runs and [each for each in host.items(f"/runs/{runs[0]['run_id']}/events") if "tool.call" in each["type"]]
     found = [each for each in host.process.children(recursive=True) if words in " ".join(arguments_of(each))]
-    for process in found if begun else ():
+    for process in found if started else ():
         process.kill()
-    return bool(begun and found)
+    return bool(started and found)
 
 
 class Memory:
@@ -255,11 +255,11 @@ class Memory:
 @contextmanager
 def highest(host: InternetHost) -> Iterator[Memory]:
     """Measures the highest memory of the Host while the context is open."""
-    process, over = host.process, threading.Event()
+    process, stopped = host.process, threading.Event()
     memory = Memory(process.memory_info().rss)
 
     def look() -> None:
-        while not over.wait(0.005):
+        while not stopped.wait(0.005):
             memory.highest = max(memory.highest, process.memory_info().rss)
 
     looking = threading.Thread(target=look)
@@ -267,6 +267,6 @@ def highest(host: InternetHost) -> Iterator[Memory]:
     try:
         yield memory
     finally:
-        over.set()
+        stopped.set()
         looking.join()
         memory.highest = max(memory.highest, process.memory_info().rss)

@@ -94,8 +94,8 @@ def test_a_tool_acts_with_its_own_plugins_rights_and_never_with_its_callers(host
 
 def test_a_tool_receives_its_caller(host: Host) -> None:
     alice = {"actor": {"actor_id": "alice"}}
-    asked = {"tool_name": "test/borrowing.told"}
-    (answer,) = call_outcomes(host, agent(host, tools="*"), asked, key=host.key("platform"), **alice)
+    call = {"tool_name": "test/borrowing.told"}
+    (answer,) = call_outcomes(host, agent(host, tools="*"), call, key=host.key("platform"), **alice)
     assert answer == {"run": True, "actor": "alice"}
 
 

@@ -103,12 +103,12 @@ async def test_an_unstorable_event_does_not_block_later_events(rig: MatrixRig) -
 
 
 async def test_a_cursor_that_the_homeserver_does_not_know_is_dropped(rig: MatrixRig) -> None:
-    rig.link.kept_cursor = f"{rig.bot.user_id} no-such-place"
+    rig.link.stored_cursor = f"{rig.bot.user_id} no-such-place"
     async with rig.served():
-        await rig.link.until(lambda: rig.link.kept_cursor != f"{rig.bot.user_id} no-such-place")
+        await rig.link.until(lambda: rig.link.stored_cursor != f"{rig.bot.user_id} no-such-place")
         await rig.say("hello")
         await wait_for_texts(rig.link, "hello")
-    assert rig.link.kept_cursor != f"{rig.bot.user_id} no-such-place"
+    assert rig.link.stored_cursor != f"{rig.bot.user_id} no-such-place"
 
 
 @pytest.mark.parametrize(("policy", "joined"), [("homeserver", True), ("accept", True), ("ask", False)])

@@ -241,9 +241,9 @@ async def test_an_agent_answers_the_join_request_of_its_event_and_no_other_reque
         params = {"flag": flag, "sub_type": "add", "approve": True}
         return ["platform.call", None, {"action": "set_group_add_request", "params": params}, 0]
 
-    asked = json.dumps([answer("another"), answer("flag-1")])
+    script = json.dumps([answer("another"), answer("flag-1")])
     events = ["platform.onebot11.group_join_request"]
-    agent_id = await agent(qq, {"platform.call.*": "allow"}, event_types=events, config={"otherwise": asked})
+    agent_id = await agent(qq, {"platform.call.*": "allow"}, event_types=events, config={"otherwise": script})
     bot = qq.bot(to_agent(agent_id))
     async with bot.connected() as simulator:
         simulator.world.requests["flag-1"] = {}
@@ -264,18 +264,18 @@ async def test_a_message_to_another_chat_is_approved_in_the_web_chat(qq: QQ) -> 
     async with bot.connected() as simulator, Chat(qq.host, agent_id) as chat:
         target = {"bot_id": bot.bot_id, "chat_type": "private", "chat_id": "99"}
         await chat.say(json.dumps([["message.send", target, {"text": "hello"}, 30]]))
-        asked = await chat.until("approval")
-        assert (asked["status"], asked["action"]) == ("pending", "message.send")
+        answer = await chat.until("approval")
+        assert (answer["status"], answer["action"]) == ("pending", "message.send")
         await chat.send(type="approve", approval_id="another", decision="approve")
         assert (await chat.until("error"))["code"] == "not_found"
         stranger = qq.host.key("chat", "stranger")
         async with Chat(qq.host, agent_id, key=stranger) as other:
-            await other.send(type="approve", approval_id=asked["approval_id"], decision="approve")
+            await other.send(type="approve", approval_id=answer["approval_id"], decision="approve")
             assert (await other.until("error"))["code"] == "not_found"
-        await chat.send(type="approve", approval_id=asked["approval_id"], decision="approve")
+        await chat.send(type="approve", approval_id=answer["approval_id"], decision="approve")
         assert (await chat.until("approval"))["status"] == "approved"
         message = await chat.until("message")
-        [recorded] = decisions(qq, asked["run_id"])
+        [recorded] = decisions(qq, answer["run_id"])
         sent = [each.text for each in simulator.sent("private:99")]
     bot.delete()
     assert message["message"]["content"] == "message.send: done"

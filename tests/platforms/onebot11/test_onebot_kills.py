@@ -48,14 +48,14 @@ async def test_a_user_who_may_have_missed_an_answer_through_two_kills_is_notifie
         simulator.world.has_history = False
         simulator.faults.stay_silent("send_private_msg")
         simulator.faults.stay_silent("send_private_msg")
-        asked = await simulator.say("well?", user_id=1)
+        message = await simulator.say("well?", user_id=1)
         for tries in (1, 2):
             await simulator.answered(tries)
             await asyncio.to_thread(own.host.kill)
             await asyncio.to_thread(own.host.start)
         shown = [each.text for each in await simulator.answered(3)]
         assert shown == ["well?", f"well?{DEFAULT_REPEAT_NOTE}", notice_text("delivery.unknown")]
-        answer, notice = await own.wait_for_deliveries(asked, "failed", "sent")
+        answer, notice = await own.wait_for_deliveries(message, "failed", "sent")
     bot.delete()
     assert "the platform never answered; it may have been sent" in answer["text"]
     assert (answer["data"]["state"], notice["data"]["state"]) == ("failed", "sent")
@@ -189,8 +189,8 @@ def repeated(simulator: Simulator) -> set[tuple[str, str]]:
 
 def accepted(data: Path, said: list[Json]) -> list[Json]:
     with closing(sqlite3.connect(data / "parlour.db")) as database:
-        kept = {name for (name,) in database.execute("SELECT event_id FROM events")}
-    return [event for event in said if event_id(event) in kept]
+        event_ids = {name for (name,) in database.execute("SELECT event_id FROM events")}
+    return [event for event in said if event_id(event) in event_ids]
 
 
 def sending(data: Path) -> set[tuple[str, str]]:

@@ -55,8 +55,8 @@ async def report_join(simulator: Simulator, user_id: int = NEWCOMER) -> None:
 
 async def prompts(qq: QQ, number: int) -> list[str]:
     def look() -> list[str]:
-        asked = [prompt[-1][1] for prompt in scripted_models(qq).prompts()]
-        return asked if len(asked) >= number else []
+        last_prompt = [prompt[-1][1] for prompt in scripted_models(qq).prompts()]
+        return last_prompt if len(last_prompt) >= number else []
 
     return await eventually(look, f"the model was asked {number} times")
 
@@ -88,13 +88,13 @@ async def test_names_of_a_new_member_and_a_group_are_requested_once(named: QQ, t
         await report_join(simulator)
         assert await prompts(named, 3) == [expected] * 3
         assert sorted(requested_names(simulator)) == [("get_group_info", GROUP), ("get_stranger_info", NEWCOMER)]
-    kept = [("group", str(GROUP), "Cats"), ("user", str(NEWCOMER), f"user {NEWCOMER}")]
-    assert rows(named.host.data, bot.bot_id) == kept
+    stored = [("group", str(GROUP), "Cats"), ("user", str(NEWCOMER), f"user {NEWCOMER}")]
+    assert rows(named.host.data, bot.bot_id) == stored
     made = await asyncio.to_thread(parlour, "backup", tmp_path / "one.backup", "--data", named.host.data)
     assert made.returncode == 0, made.stderr
     brought = await asyncio.to_thread(parlour, "restore", tmp_path / "one.backup", "--data", tmp_path / "data")
     assert brought.returncode == 0, brought.stderr
-    assert rows(tmp_path / "data", bot.bot_id) == kept
+    assert rows(tmp_path / "data", bot.bot_id) == stored
     bot.delete()
     assert rows(named.host.data, bot.bot_id) == []
 

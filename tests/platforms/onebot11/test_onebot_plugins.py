@@ -88,9 +88,9 @@ async def test_a_plugins_calls_use_the_account_that_received_the_named_message_o
     first, second = Simulator(), Simulator(self_id=10002)
     _fill_world(second)
     async with bot.connected(first), bot.connected(second):
-        asked = await second.say("earlier", FRIEND, GROUP)
+        message = await second.say("earlier", FRIEND, GROUP)
         await second.report(native.request(10002, "friend", "friend-flag", user_id=20005))
-        chat = {"chat_type": "group", "chat_id": str(GROUP), "message_id": str(asked["message_id"])}
+        chat = {"chat_type": "group", "chat_id": str(GROUP), "message_id": str(message["message_id"])}
         calls = [
             _call("users.answer_friend_request", bot.bot_id, request_id="friend-flag", approve=True),
             _call("messages.get", bot.bot_id, **chat),

@@ -70,7 +70,7 @@ async def test_nonebot_connects_receives_and_sends_through_the_simulator(simulat
     await simulator.report(native.notice(simulator.self_id, "group_increase", **joined))
     assert (await simulator.answered(2, "group:30003"))[-1].text == "welcome 20006"
 
-    asked = simulator.world.requests["flag"] = {}
+    arguments = simulator.world.requests["flag"] = {}
     await simulator.report(native.request(simulator.self_id, "friend", "flag", user_id=20009, comment="hi"))
-    await simulator.until(lambda: bool(asked))
-    assert asked == {"answer": {"approve": True, "remark": "a friend"}}
+    await simulator.until(lambda: bool(arguments))
+    assert arguments == {"answer": {"approve": True, "remark": "a friend"}}

@@ -39,8 +39,8 @@ async def test_updates_without_an_event_of_their_own_reach_a_listening_plugin_to
 
 
 def test_every_kind_of_update_that_telegram_knows_is_requested() -> None:
-    asked = "from telegram import Update; print(*(kind.value for kind in Update.ALL_TYPES))"
-    printed = subprocess.run([sys.executable, "-c", asked], cwd="/", capture_output=True, text=True, check=True)
+    script = "from telegram import Update; print(*(kind.value for kind in Update.ALL_TYPES))"
+    printed = subprocess.run([sys.executable, "-c", script], cwd="/", capture_output=True, text=True, check=True)
     assert set(printed.stdout.split()) <= set(ALLOWED_UPDATES)
 
 

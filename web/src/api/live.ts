@@ -16,6 +16,8 @@ const TABLES: Record<string, Key[]> = {
   model_providers: [["providers"]],
   mcp_servers: [["mcp"], ["tools"]],
   budgets: [["budgets"]],
+  pipelines: [["pipelines"]],
+  word_lists: [["word-lists"], ["message-policies"]],
   settings: [["settings"]],
 };
 const GATHER = 400;

@@ -954,6 +954,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/message-policies/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Message Policy
+         * @description Nothing is stored.
+         */
+        post: operations["check_message_policy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/model-kinds": {
         parameters: {
             query?: never;
@@ -1059,6 +1079,83 @@ export interface paths {
         put?: never;
         /** Test Model */
         post: operations["test_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Pipelines */
+        get: operations["list_pipelines"];
+        put?: never;
+        /** Create Pipeline */
+        post: operations["create_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Pipeline */
+        get: operations["read_pipeline"];
+        /** Replace Pipeline */
+        put: operations["replace_pipeline"];
+        post?: never;
+        /** Delete Pipeline */
+        delete: operations["delete_pipeline"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}/copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy Pipeline
+         * @description The copy has a name of its own and is used by no route.
+         */
+        post: operations["copy_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Pipeline
+         * @description Nothing is stored, counted or sent.
+         */
+        post: operations["try_pipeline"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1601,6 +1698,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/word-lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Word Lists */
+        get: operations["list_word_lists"];
+        put?: never;
+        /** Create Word List */
+        post: operations["create_word_list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/word-lists/{list_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Word List */
+        get: operations["read_word_list"];
+        /** Replace Word List */
+        put: operations["replace_word_list"];
+        post?: never;
+        /** Delete Word List */
+        delete: operations["delete_word_list"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -1677,6 +1811,23 @@ export interface components {
             event_id: string;
             /** @description Its number among all events. */
             seq: number;
+        };
+        /**
+         * AccessRules
+         * @description Who is answered. An entry is `group:42`, `person:7` (a private chat), `user:7` or `role:admin`; `*` is any id.
+         */
+        AccessRules: {
+            /**
+             * Entries
+             * @default []
+             */
+            entries?: string[];
+            /**
+             * Mode
+             * @default deny
+             * @enum {string}
+             */
+            mode?: "deny" | "allow";
         };
         /** @description One of the platform's own actions. */
         ActionDeclaration: {
@@ -1829,6 +1980,7 @@ export interface components {
              * @default false
              */
             journal_calls?: boolean;
+            message_policy?: components["schemas"]["MessagePolicy"] | null;
             /** Name */
             name: string;
             /**
@@ -1953,6 +2105,7 @@ export interface components {
              * @default false
              */
             journal_calls?: boolean;
+            message_policy?: components["schemas"]["MessagePolicy"] | null;
             /** Name */
             name: string;
             /**
@@ -2050,6 +2203,10 @@ export interface components {
             enabled: boolean;
             event_types: string[];
             journal_calls: boolean;
+            /** @description The fields that were given. */
+            message_policy: {
+                [key: string]: unknown;
+            };
             name: string;
             resource_policy: components["schemas"]["ResourcePolicyResponse"];
             /** @enum {string} */
@@ -2274,6 +2431,12 @@ export interface components {
              * @default true
              */
             enabled?: boolean;
+            /**
+             * Keeps Heard Messages
+             * @description Messages of groups that don't address the bot are kept for `retention.heard_days`, for its agents
+             * @default true
+             */
+            keeps_heard_messages?: boolean;
             /** Name */
             name: string;
         };
@@ -2309,6 +2472,12 @@ export interface components {
              * @default true
              */
             enabled?: boolean;
+            /**
+             * Keeps Heard Messages
+             * @description Messages of groups that don't address the bot are kept for `retention.heard_days`, for its agents
+             * @default true
+             */
+            keeps_heard_messages?: boolean;
             /** Name */
             name: string;
             /**
@@ -2334,6 +2503,8 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             bot_id: string;
             enabled: boolean;
+            /** @description Messages of groups that don't address the bot are kept for its agents. */
+            keeps_heard_messages: boolean;
             name: string;
             /** @description Which secrets there are. */
             secrets_set: string[];
@@ -2492,6 +2663,23 @@ export interface components {
              * @example 1789026600000
              */
             since: number;
+        };
+        /**
+         * ContextRules
+         * @description What the agent reads besides the text of the message.
+         */
+        ContextRules: {
+            /**
+             * Quote
+             * @default include
+             * @enum {string}
+             */
+            quote?: "include" | "ignore";
+            /**
+             * Sender Names
+             * @default false
+             */
+            sender_names?: boolean;
         };
         ConversationResponse: {
             agent_id: string | null;
@@ -2730,7 +2918,7 @@ export interface components {
             /** @description Who would answer. */
             agent_id: string | null;
             /** @enum {string} */
-            handler_type: "agent" | "webhook" | "plugin" | "drop";
+            handler_type: "agent" | "pipeline" | "webhook" | "plugin" | "drop";
             /** @description Its place in the list. */
             index: number | null;
             /** @description What each route that was looked at said, then the default agent, and what comes of it. */
@@ -2874,6 +3062,23 @@ export interface components {
             reason: string | null;
             run: components["schemas"]["RunRecord"] | null;
         };
+        /**
+         * FailureText
+         * @description What the sender reads if the agent fails.
+         */
+        FailureText: {
+            /**
+             * Hint
+             * @default
+             */
+            hint?: string;
+            /**
+             * Show
+             * @default hint
+             * @enum {string}
+             */
+            show?: "hint" | "error" | "nothing";
+        };
         FeedbackResponse: {
             agent_id: string | null;
             bot_id: string | null;
@@ -2911,6 +3116,22 @@ export interface components {
             unpriced_calls?: number;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * Filters
+         * @description Filters of messages and replies, applied in this order.
+         */
+        Filters: {
+            /**
+             * Input
+             * @default []
+             */
+            input?: (components["schemas"]["InputWords"] | components["schemas"]["InputRegex"])[];
+            /**
+             * Output
+             * @default []
+             */
+            output?: (components["schemas"]["OutputWords"] | components["schemas"]["OutputRegex"])[];
         };
         /**
          * FiltersBody
@@ -2995,6 +3216,74 @@ export interface components {
             } | null;
             value: string;
         };
+        /**
+         * Gather
+         * @description Collects messages that are sent in quick succession into one run.
+         */
+        Gather: {
+            /**
+             * Longest
+             * @default 15
+             */
+            longest?: number;
+            /**
+             * Messages
+             * @default 10
+             */
+            messages?: number;
+            /**
+             * Per
+             * @default sender
+             * @enum {string}
+             */
+            per?: "sender" | "chat";
+            /**
+             * Seconds
+             * @default 0
+             */
+            seconds?: number;
+        };
+        /**
+         * GroupWake
+         * @description Which messages of groups are answered: those that one of these rules matches.
+         */
+        GroupWake: {
+            /**
+             * Keywords
+             * @default []
+             */
+            keywords?: string[];
+            /**
+             * Mention
+             * @default true
+             */
+            mention?: boolean;
+            /**
+             * Prefixes
+             * @default []
+             */
+            prefixes?: string[];
+            /**
+             * Probability
+             * @default 0
+             */
+            probability?: number;
+            /**
+             * Regexes
+             * @default []
+             */
+            regexes?: string[];
+            /**
+             * Reply To Bot
+             * @default true
+             */
+            reply_to_bot?: boolean;
+            /**
+             * Strip
+             * @default true
+             */
+            strip?: boolean;
+        };
         HealthResponse: {
             /** @constant */
             status: "ok";
@@ -3008,6 +3297,27 @@ export interface components {
             hour: number;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * IgnoreRules
+         * @description Messages that are never answered, in groups and private chats.
+         */
+        IgnoreRules: {
+            /**
+             * Bots
+             * @default true
+             */
+            bots?: boolean;
+            /**
+             * Prefixes
+             * @default []
+             */
+            prefixes?: string[];
+            /**
+             * Regexes
+             * @default []
+             */
+            regexes?: string[];
         };
         Info: {
             /** @description The code of the currency that costs are in; empty where the providers' prices are in several, or unknown. */
@@ -3028,6 +3338,46 @@ export interface components {
             time: number;
             time_zone: string;
             version: string;
+        };
+        /** InputRegex */
+        InputRegex: {
+            config: components["schemas"]["RegexConfig"];
+            /**
+             * On
+             * @default block
+             * @enum {string}
+             */
+            on?: "block" | "mask" | "flag";
+            /**
+             * Tell
+             * @default
+             */
+            tell?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "regex";
+        };
+        /** InputWords */
+        InputWords: {
+            config: components["schemas"]["WordsConfig"];
+            /**
+             * On
+             * @default block
+             * @enum {string}
+             */
+            on?: "block" | "mask" | "flag";
+            /**
+             * Tell
+             * @default
+             */
+            tell?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "words";
         };
         /** @description How far a job is; empty texts and zeros where its kind reports nothing. */
         JobProgressResponse: {
@@ -3106,6 +3456,23 @@ export interface components {
         LogsResponse: {
             /** @enum {string} */
             level: "debug" | "info" | "warning" | "error";
+        };
+        /**
+         * LongText
+         * @description What becomes of long replies.
+         */
+        LongText: {
+            /**
+             * As
+             * @default split
+             * @enum {string}
+             */
+            as?: "split" | "file";
+            /**
+             * Over
+             * @default 0
+             */
+            over?: number;
         };
         /** @description What a resource holds, or a prompt says; or why it can't be had, in words. */
         McpContent: {
@@ -3291,6 +3658,111 @@ export interface components {
             type: "mention";
             /** User Id */
             user_id: string;
+        };
+        /**
+         * MessageLimit
+         * @description How many messages are answered, per window of some seconds or per calendar day.
+         */
+        MessageLimit: {
+            /**
+             * Count
+             * @default 60
+             */
+            count?: number;
+            /**
+             * Kind
+             * @default fixed
+             * @enum {string}
+             */
+            kind?: "fixed" | "sliding" | "bucket";
+            /**
+             * Over
+             * @default drop
+             * @enum {string}
+             */
+            over?: "drop" | "wait" | "tell";
+            /**
+             * Per
+             * @default sender
+             * @enum {string}
+             */
+            per?: "sender" | "chat" | "bot" | "agent";
+            /**
+             * Seconds
+             * @default 60
+             */
+            seconds?: number;
+            /**
+             * Tell
+             * @default
+             */
+            tell?: string;
+            /**
+             * Window
+             * @default seconds
+             * @enum {string}
+             */
+            window?: "seconds" | "day";
+        };
+        /**
+         * MessagePolicy
+         * @description Decides about messages of an agent, of a route, or of a pipeline. Fields that are left out change nothing.
+         */
+        MessagePolicy: {
+            /**
+             * @default {
+             *       "quote": "include",
+             *       "sender_names": false
+             *     }
+             */
+            context?: components["schemas"]["ContextRules"];
+            /**
+             * @default {
+             *       "show": "hint",
+             *       "hint": ""
+             *     }
+             */
+            failure?: components["schemas"]["FailureText"];
+            /**
+             * @default {
+             *       "input": [],
+             *       "output": []
+             *     }
+             */
+            filters?: components["schemas"]["Filters"];
+            /**
+             * @default {
+             *       "seconds": 0,
+             *       "longest": 15,
+             *       "messages": 10,
+             *       "per": "sender"
+             *     }
+             */
+            gather?: components["schemas"]["Gather"];
+            /**
+             * Limits
+             * @default []
+             */
+            limits?: components["schemas"]["MessageLimit"][];
+            /**
+             * @default {
+             *       "over": 0,
+             *       "as": "split"
+             *     }
+             */
+            long_text?: components["schemas"]["LongText"];
+            /**
+             * @default {
+             *       "mention_sender": false,
+             *       "delay": [
+             *         0,
+             *         0
+             *       ],
+             *       "tool_calls": "hidden"
+             *     }
+             */
+            reply?: components["schemas"]["ReplyStyle"];
+            wake?: components["schemas"]["WakeRules"] | null;
         };
         /** @description A way of being connected. What it can't do is named with the reason. */
         Mode: {
@@ -3511,6 +3983,46 @@ export interface components {
             group_id: string;
             group_name: string;
         };
+        /** OutputRegex */
+        OutputRegex: {
+            config: components["schemas"]["RegexConfig"];
+            /**
+             * On
+             * @default mask
+             * @enum {string}
+             */
+            on?: "block" | "mask" | "replace";
+            /**
+             * Text
+             * @default
+             */
+            text?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "regex";
+        };
+        /** OutputWords */
+        OutputWords: {
+            config: components["schemas"]["WordsConfig"];
+            /**
+             * On
+             * @default mask
+             * @enum {string}
+             */
+            on?: "block" | "mask" | "replace";
+            /**
+             * Text
+             * @default
+             */
+            text?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "words";
+        };
         /** OwnAccount */
         OwnAccount: {
             /**
@@ -3613,6 +4125,11 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_PipelineResponse_: {
+            items: components["schemas"]["PipelineResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         PageResponse_PluginResponse_: {
             items: components["schemas"]["PluginResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -3688,6 +4205,11 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_WordListResponse_: {
+            items: components["schemas"]["WordListResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         /** @description The most a runner may ever be granted. */
         Permissions: {
             /** @default [] */
@@ -3728,6 +4250,183 @@ export interface components {
             asked: components["schemas"]["PermissionTextResponse"][];
             granted: components["schemas"]["PermissionTextResponse"][];
             ungranted: components["schemas"]["PermissionTextResponse"][];
+        };
+        /**
+         * PipelineBody
+         * @description Only name and agent_id are required.
+         * @example {
+         *       "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
+         *       "message_policy": {
+         *         "wake": {
+         *           "groups": {
+         *             "prefixes": [
+         *               "ai"
+         *             ]
+         *           }
+         *         }
+         *       },
+         *       "name": "Support"
+         *     }
+         */
+        PipelineBody: {
+            /** Agent Id */
+            agent_id: string;
+            /** Conversation Ttl */
+            conversation_ttl?: number | null;
+            /**
+             * Description
+             * @default
+             */
+            description?: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+            /**
+             * Mcp Servers
+             * @default *
+             */
+            mcp_servers?: "*" | string[];
+            message_policy?: components["schemas"]["MessagePolicy"] | null;
+            /** Name */
+            name: string;
+            /**
+             * Plugins
+             * @default *
+             */
+            plugins?: "*" | string[];
+            /**
+             * Skills
+             * @default *
+             */
+            skills?: "*" | string[];
+        };
+        /**
+         * PipelineChange
+         * @description What was read may be sent back with its changes.
+         * @example {
+         *       "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
+         *       "message_policy": {
+         *         "wake": {
+         *           "groups": {
+         *             "prefixes": [
+         *               "ai"
+         *             ]
+         *           }
+         *         }
+         *       },
+         *       "name": "Support"
+         *     }
+         */
+        PipelineChange: {
+            /** Agent Id */
+            agent_id: string;
+            /** Conversation Ttl */
+            conversation_ttl?: number | null;
+            /**
+             * Description
+             * @default
+             */
+            description?: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+            /**
+             * Mcp Servers
+             * @default *
+             */
+            mcp_servers?: "*" | string[];
+            message_policy?: components["schemas"]["MessagePolicy"] | null;
+            /** Name */
+            name: string;
+            /**
+             * Pipeline Id
+             * @description If it is given, that of the address
+             */
+            pipeline_id?: string | null;
+            /**
+             * Plugins
+             * @default *
+             */
+            plugins?: "*" | string[];
+            /**
+             * Problem
+             * @description It may be sent back, and is ignored
+             */
+            problem?: string | null;
+            /**
+             * Skills
+             * @default *
+             */
+            skills?: "*" | string[];
+        };
+        PipelineDryRun: {
+            /** @description The agent that would answer; null if the message is stopped. */
+            answered_by: string | null;
+            /** @description The text that the agent would read. */
+            input: string | null;
+            steps: components["schemas"]["PipelineStep"][];
+        };
+        /**
+         * PipelineDryRunBody
+         * @example {
+         *       "event": {
+         *         "input": {
+         *           "text": "hello"
+         *         }
+         *       },
+         *       "reply": "Hi!"
+         *     }
+         */
+        PipelineDryRunBody: {
+            /**
+             * Event
+             * @default {}
+             */
+            event?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            pipeline?: components["schemas"]["PipelineBody"] | null;
+            /**
+             * Reply
+             * @default
+             */
+            reply?: string;
+        };
+        PipelineResponse: {
+            agent_id: string;
+            /** @description Null: that of the agent. */
+            conversation_ttl: number | null;
+            description: string;
+            enabled: boolean;
+            mcp_servers: "*" | string[];
+            /** @description The fields that were given; they hold in place of the agent's own. */
+            message_policy: {
+                [key: string]: unknown;
+            };
+            name: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            pipeline_id: string;
+            /** @description Plugins whose tools may be used; at most what the agent may use. */
+            plugins: "*" | string[];
+            /** @description Why the pipeline answers nothing. */
+            problem: string | null;
+            skills: "*" | string[];
+        };
+        PipelineStep: {
+            after: string | null;
+            before: string | null;
+            /** @enum {string} */
+            checkpoint: "wake" | "admit" | "gather" | "answer" | "finish" | "pace";
+            code: string;
+            reason: string;
+            /** @description Field of the message policy that decides. */
+            rule: string;
+            /** @enum {string} */
+            verdict: "pass" | "stop" | "change" | "wait";
         };
         /** @description What the platform takes; delivery keeps to it. */
         PlatformLimits: {
@@ -3800,6 +4499,38 @@ export interface components {
             version: string;
             warnings: string[];
         };
+        PolicyCheck: {
+            /** @description The policy with all fields. */
+            message_policy: {
+                [key: string]: unknown;
+            };
+            sentences: components["schemas"]["PolicySentenceResponse"][];
+            /** @description Whether replies can be shown while they are written. */
+            streams: boolean;
+        };
+        /**
+         * PolicyCheckBody
+         * @example {
+         *       "message_policy": {
+         *         "limits": [
+         *           {
+         *             "count": 20,
+         *             "per": "sender"
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        PolicyCheckBody: {
+            message_policy: components["schemas"]["MessagePolicy"];
+        };
+        PolicySentenceResponse: {
+            code: string;
+            text: string;
+            values: {
+                [key: string]: unknown;
+            };
+        };
         /**
          * PricesBody
          * @description Of a million tokens each, in your currency.
@@ -3823,6 +4554,27 @@ export interface components {
             cached_input: number | null;
             input: number;
             output: number;
+        };
+        /**
+         * PrivateWake
+         * @description Which private messages are answered.
+         */
+        PrivateWake: {
+            /**
+             * Always
+             * @default true
+             */
+            always?: boolean;
+            /**
+             * Prefixes
+             * @default []
+             */
+            prefixes?: string[];
+            /**
+             * Regexes
+             * @default []
+             */
+            regexes?: string[];
         };
         /**
          * PromptBody
@@ -3904,6 +4656,14 @@ export interface components {
             /** @description What is still to come, in words. */
             waiting_for?: string[];
         };
+        /**
+         * RegexConfig
+         * @description Regular expressions, which share a short time budget per message.
+         */
+        RegexConfig: {
+            /** Patterns */
+            patterns: string[];
+        };
         /** @description Null where there is no limit. */
         Remaining: {
             cost_micros: number | null;
@@ -3918,6 +4678,35 @@ export interface components {
             }[];
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             run_id: string;
+        };
+        /**
+         * ReplyStyle
+         * @description How replies look in the chat.
+         */
+        ReplyStyle: {
+            /**
+             * Delay
+             * @default [
+             *       0,
+             *       0
+             *     ]
+             */
+            delay?: number[];
+            /**
+             * Mention Sender
+             * @default false
+             */
+            mention_sender?: boolean;
+            /** Quote */
+            quote?: ("first" | "never") | null;
+            /** Thinking */
+            thinking?: ("hidden" | "shown") | null;
+            /**
+             * Tool Calls
+             * @default hidden
+             * @enum {string}
+             */
+            tool_calls?: "hidden" | "brief" | "full";
         };
         /**
          * RerunBody
@@ -4046,6 +4835,8 @@ export interface components {
             directory_days?: number | null;
             /** Events Days */
             events_days?: number | null;
+            /** Heard Days */
+            heard_days?: number | null;
             /** Model Calls Days */
             model_calls_days?: number | null;
             /** Run Events Days */
@@ -4059,6 +4850,8 @@ export interface components {
             directory_days: number;
             /** @description With events go transcripts, outgoing messages and runs. */
             events_days: number;
+            /** @description Messages of groups that did not address a bot. */
+            heard_days: number;
             /** @description Prompts, parameters and answers of models. */
             model_calls_days: number;
             /** @description What runs did, step by step. */
@@ -4105,7 +4898,7 @@ export interface components {
              * Handler Type
              * @enum {string}
              */
-            handler_type: "agent" | "webhook" | "plugin" | "drop";
+            handler_type: "agent" | "pipeline" | "webhook" | "plugin" | "drop";
             /**
              * Priority
              * @default 0
@@ -4139,7 +4932,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @enum {string} */
-            handler_type: "agent" | "webhook" | "plugin" | "drop";
+            handler_type: "agent" | "pipeline" | "webhook" | "plugin" | "drop";
             priority: number;
             route_id: string;
         };
@@ -4981,6 +5774,36 @@ export interface components {
             user_id: string;
         };
         /**
+         * WakeRules
+         * @description Whether a message is answered at all. Groups without rules answer whatever the route gives them.
+         */
+        WakeRules: {
+            /**
+             * @default {
+             *       "mode": "deny",
+             *       "entries": []
+             *     }
+             */
+            access?: components["schemas"]["AccessRules"];
+            groups?: components["schemas"]["GroupWake"] | null;
+            /**
+             * @default {
+             *       "regexes": [],
+             *       "prefixes": [],
+             *       "bots": true
+             *     }
+             */
+            ignore?: components["schemas"]["IgnoreRules"];
+            /**
+             * @default {
+             *       "regexes": [],
+             *       "always": true,
+             *       "prefixes": []
+             *     }
+             */
+            private?: components["schemas"]["PrivateWake"];
+        };
+        /**
          * WebhookBody
          * @example {
          *       "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
@@ -5034,6 +5857,52 @@ export interface components {
             url: string | null;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             webhook_id: string;
+        };
+        /**
+         * WordListBody
+         * @example {
+         *       "name": "Sensitive words",
+         *       "words": [
+         *         "secret"
+         *       ]
+         *     }
+         */
+        WordListBody: {
+            /** Name */
+            name: string;
+            /**
+             * Patterns
+             * @default []
+             */
+            patterns?: string[];
+            /**
+             * Words
+             * @default []
+             */
+            words?: string[];
+        };
+        WordListResponse: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            list_id: string;
+            name: string;
+            patterns: string[];
+            words: string[];
+        };
+        /**
+         * WordsConfig
+         * @description Words of a shared list, and further words.
+         */
+        WordsConfig: {
+            /**
+             * List Id
+             * @default
+             */
+            list_id?: string;
+            /**
+             * Words
+             * @default []
+             */
+            words?: string[];
         };
         /** WorkspaceBody */
         WorkspaceBody: {
@@ -7418,6 +8287,39 @@ export interface operations {
             };
         };
     };
+    check_message_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PolicyCheckBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyCheck"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     list_kinds: {
         parameters: {
             query?: never;
@@ -7802,6 +8704,240 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelTestResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_pipelines: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_PipelineResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    create_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replace_pipeline: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineChange"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_pipeline: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    copy_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    try_pipeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineDryRunBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineDryRun"];
                 };
             };
             /** @description What went wrong, in words */
@@ -9128,6 +10264,174 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["WebhookCallResponse"];
                 };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_word_lists: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_WordListResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    create_word_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WordListBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WordListResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_word_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                list_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WordListResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replace_word_list: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                list_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WordListBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WordListResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_word_list: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                list_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What went wrong, in words */
             default: {

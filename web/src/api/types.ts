@@ -22,6 +22,9 @@ export type Adapter = Schemas["AdapterManifest"];
 
 export type Agent = Schemas["AgentResponse"];
 export type AgentBody = Schemas["AgentChange"];
+export type Pipeline = Schemas["PipelineResponse"];
+export type PipelineBody = Schemas["PipelineBody"];
+export type PolicyBody = Schemas["MessagePolicy"];
 export type ResourcePolicy = Schemas["ResourcePolicyResponse"];
 export type Selection = ResourcePolicy["tools"];
 

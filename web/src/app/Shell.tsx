@@ -14,6 +14,7 @@ import {
   Settings,
   ShieldCheck,
   Sparkles,
+  Workflow,
   Wrench,
   X,
 } from "lucide-react";
@@ -33,6 +34,7 @@ const PLACES: [path: string, word: string, icon: LucideIcon][] = [
   ["/chat", "nav.chat", MessageCircle],
   ["/bots", "nav.bots", Bot],
   ["/agents", "nav.agents", Sparkles],
+  ["/pipelines", "nav.pipelines", Workflow],
   ["/runs", "nav.runs", ListTree],
   ["/approvals", "nav.approvals", ShieldCheck],
   ["/models", "nav.models", Cpu],

@@ -90,6 +90,8 @@ const tree = root.addChildren([
     page("/agents", () => import("../features/agents/AgentsPage")),
     page("/agents/new", () => import("../features/agents/NewAgentPage")),
     page("/agents/$agentId", () => import("../features/agents/AgentPage")),
+    page("/pipelines", () => import("../features/pipelines/PipelinesPage")),
+    page("/pipelines/$pipelineId", () => import("../features/pipelines/PipelinePage")),
     runs,
     page("/runs/$runId", () => import("../features/runs/RunPage")),
     page("/approvals", () => import("../features/approvals/ApprovalsPage")),

@@ -196,7 +196,7 @@ class PlatformSurface:
         self.prepared: deque[Exception | float] = deque()
         """An exception is raised; a number is the delay of the answer in seconds."""
         self.tries: list[OutboxRow] = []
-        self.asked: list[OutboxRow] = []
+        self.lookups: list[OutboxRow] = []
 
     def is_idempotent(self, outgoing: OutboxRow) -> bool:
         return self.idempotent
@@ -218,7 +218,7 @@ class PlatformSurface:
         return SendReceipt(f"platform-{len(self.tries)}")
 
     async def find_sent(self, outgoing: OutboxRow) -> SendReceipt | None:
-        self.asked.append(outgoing)
+        self.lookups.append(outgoing)
         return self.finds
 
     @property

@@ -7,8 +7,8 @@ import pytest
 
 from parlour.http.localization import localized_send, preferred_language
 
-OVER = "this session is over; log in again"
-OVER_IN_CHINESE = "登录已失效；请重新登录"
+ENDED = "this session is over; log in again"
+ENDED_IN_CHINESE = "登录已失效；请重新登录"
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,16 @@ async def test_an_error_and_its_fields_are_translated() -> None:
 
 
 async def test_only_the_named_fields_of_a_path_are_translated() -> None:
-    bot = {"name": OVER, "adapter_config": {"last_error": OVER}, "status": {"state": "error", "last_error": OVER}}
+    bot = {
+        "name": ENDED,
+        "adapter_config": {"last_error": ENDED},
+        "status": {"state": "error", "last_error": ENDED},
+    }
 
     _, body = await localized({"items": [bot]}, "/api/v1/bots", "zh-CN")
 
     translated = json.loads(body)["items"][0]
-    assert translated == {**bot, "status": {"state": "error", "last_error": OVER_IN_CHINESE}}
+    assert translated == {**bot, "status": {"state": "error", "last_error": ENDED_IN_CHINESE}}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +91,7 @@ async def test_only_the_named_fields_of_a_path_are_translated() -> None:
     ],
 )
 async def test_other_responses_are_unchanged(path: str, accepted: str | None, kind: bytes) -> None:
-    written = json.dumps({"status": {"last_error": OVER}, "content": OVER}, indent=3).encode()
+    written = json.dumps({"status": {"last_error": ENDED}, "content": ENDED}, indent=3).encode()
 
     headers, body = await localized(written, path, accepted, kind=kind)
 

@@ -52,7 +52,7 @@ def field_errors_of(route: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def saved(bodies: Any, plugins: Any = None, before: list[Route] | None = None) -> list[Route]:
-    form = RouteMapper(None, plugins or InstalledPlugins(), PlainBox())  # type: ignore[arg-type]
+    form = RouteMapper(None, None, None, plugins or InstalledPlugins(), PlainBox())  # type: ignore[arg-type]
     return form.to_routes(ROUTES.validate_python(bodies), before or [])
 
 
@@ -153,8 +153,8 @@ def test_a_plugin_that_is_not_installed_is_refused() -> None:
 
 def test_a_stored_route_keeps_a_plugin_that_is_no_longer_installed() -> None:
     [before] = [Route("*", "plugin", {"plugins": ["acme/gone"]}, route_id="r1")]
-    [kept] = saved([to_plugins("acme/gone", "acme/here", route_id="r1")], InstalledPlugins("acme/here"), [before])
-    assert kept.handler_config == {"plugins": ["acme/gone", "acme/here"]}
+    [stored] = saved([to_plugins("acme/gone", "acme/here", route_id="r1")], InstalledPlugins("acme/here"), [before])
+    assert stored.handler_config == {"plugins": ["acme/gone", "acme/here"]}
 
 
 def test_plugins_are_not_checked_while_the_runtime_is_disconnected() -> None:
@@ -175,8 +175,8 @@ def _named(route: Route, route_id: str) -> dict[str, Any]:
 
 
 def test_a_stored_route_of_an_unknown_handler_type_is_listed_without_its_configuration() -> None:
-    shown = to_response(Route("*", "pipeline", {"sealed_secret": "c2VhbGVk"}, route_id="r"))
-    assert (shown["route_id"], shown["handler_type"], shown["handler_config"]) == ("r", "pipeline", {})
+    shown = to_response(Route("*", "future", {"sealed_secret": "c2VhbGVk"}, route_id="r"))
+    assert (shown["route_id"], shown["handler_type"], shown["handler_config"]) == ("r", "future", {})
 
 
 def test_the_answer_of_a_get_is_accepted_as_the_body_of_a_put() -> None:

@@ -77,19 +77,19 @@ async def test_the_sandbox_has_an_account_a_home_and_no_variables_of_the_host(
 
 
 async def test_the_process_has_no_capability_and_can_not_create_namespaces(tmp_path: Path) -> None:
-    asked = """
+    script = """
 with open("/proc/self/status") as file:
     capabilities = [int(line.split()[1], 16) for line in file if line.startswith("Cap")]
 new_user_namespace = 0x10000000
 report([capabilities, ctypes.CDLL(None).unshare(new_user_namespace)])
 """
-    assert await run_sandboxed(make_start(tmp_path), asked) == [[0] * 5, -1]
+    assert await run_sandboxed(make_start(tmp_path), script) == [[0] * 5, -1]
 
 
 async def test_only_processes_of_the_sandbox_are_visible(tmp_path: Path) -> None:
-    asked = "report([[int(name) for name in os.listdir('/proc') if name.isdigit()], os.getpid(), os.getppid()])"
+    script = "report([[int(name) for name in os.listdir('/proc') if name.isdigit()], os.getpid(), os.getppid()])"
 
-    seen, own, parent = await run_sandboxed(make_start(tmp_path), asked)
+    seen, own, parent = await run_sandboxed(make_start(tmp_path), script)
 
     assert (parent, sorted(seen)) == (1, [1, own])
 
@@ -126,11 +126,11 @@ async def test_a_link_in_its_environment_opens_no_other_folder(tmp_path: Path) -
 
 
 async def test_a_plugin_without_the_network_permission_has_no_network_and_resolves_local_names(tmp_path: Path) -> None:
-    asked = """
+    script = """
 interfaces = [name for _, name in socket.if_nameindex()]
 report([interfaces, socket.gethostbyname("localhost"), socket.gethostbyname(socket.gethostname())])
 """
-    assert await run_sandboxed(make_start(tmp_path), asked) == [["lo"], "127.0.0.1", "127.0.0.1"]
+    assert await run_sandboxed(make_start(tmp_path), script) == [["lo"], "127.0.0.1", "127.0.0.1"]
 
 
 async def test_a_plugin_with_the_network_permission_has_the_network_of_the_machine(tmp_path: Path) -> None:
@@ -144,11 +144,11 @@ async def test_only_a_plugin_with_the_network_permission_gets_the_proxies(
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://ann:geheim@proxy.example:8080")
     monkeypatch.delenv("https_proxy", raising=False)
-    asked = "report([os.environ.get('HTTPS_PROXY'), open('/proc/1/cmdline').read().count('ge' + 'heim')])"
+    script = "report([os.environ.get('HTTPS_PROXY'), open('/proc/1/cmdline').read().count('ge' + 'heim')])"
     granted = make_start(tmp_path, network=("api.example.org",))
 
-    assert await run_sandboxed(make_start(tmp_path), asked) == [None, 0]
-    assert await run_sandboxed(granted, asked) == ["http://ann:geheim@proxy.example:8080", 0]
+    assert await run_sandboxed(make_start(tmp_path), script) == [None, 0]
+    assert await run_sandboxed(granted, script) == ["http://ann:geheim@proxy.example:8080", 0]
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5h"])
@@ -160,7 +160,7 @@ async def test_a_plugin_with_the_network_permission_reaches_a_service_through_th
         writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\nConnection: close\r\n\r\n"hello"')
         writer.close()
 
-    asked = """
+    script = """
 import asyncio
 from parlour_sdk.agents.http_agent import HttpAgentConfig, ServiceClient, ServiceRequest
 
@@ -175,7 +175,7 @@ report(asyncio.run(ask()))
         with running_proxy({"service.test:80": f"127.0.0.1:{port}"}, "ann:geheim") as proxy:
             monkeypatch.setenv("http_proxy", f"{scheme}://ann:geheim@127.0.0.1:{proxy.port}")
             start = make_start(tmp_path, network=("service.test",))
-            assert await run_sandboxed(start, asked) == "hello"
+            assert await run_sandboxed(start, script) == "hello"
             assert proxy.next_target().endswith(" service.test:80")
 
 

@@ -177,12 +177,12 @@ async def test_the_build_folder_is_not_part_of_the_failure_reason(root: Path, tm
 
 
 async def test_a_cancelled_build_is_never_used(root: Path, tmp_path: Path) -> None:
-    begun = tmp_path / "begun"
-    hanging = program(tmp_path, f'for last; do :; done; mkdir -p "$last/bin"; touch "{begun}"; exec sleep 60')
+    start_marker = tmp_path / "begun"
+    hanging = program(tmp_path, f'for last; do :; done; mkdir -p "$last/bin"; touch "{start_marker}"; exec sleep 60')
     building = asyncio.create_task(
         Environments(root, EnvironmentRules(uv=hanging, sandbox="off")).ensure_environment(SIX)
     )
-    await asyncio.to_thread(wait_for_file, begun)
+    await asyncio.to_thread(wait_for_file, start_marker)
 
     building.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -275,11 +275,11 @@ async def test_only_old_unused_environments_are_deleted(environments: Environmen
 
 
 async def test_leftovers_of_a_killed_build_are_deleted_and_an_active_build_is_not(root: Path, tmp_path: Path) -> None:
-    begun = tmp_path / "begun"
-    hanging = program(tmp_path, f'echo > "{begun}"; exec sleep 60')
+    start_marker = tmp_path / "begun"
+    hanging = program(tmp_path, f'echo > "{start_marker}"; exec sleep 60')
     environments = Environments(root, EnvironmentRules(uv=hanging, sandbox="off"))
     building = asyncio.create_task(environments.ensure_environment(SIX))
-    await asyncio.to_thread(wait_for_file, begun)
+    await asyncio.to_thread(wait_for_file, start_marker)
     left = root / f".building-{environment_key(Requirements(('six',)))}-left"
     left.mkdir()
     before = listed(root)
@@ -292,27 +292,27 @@ async def test_leftovers_of_a_killed_build_are_deleted_and_an_active_build_is_no
 
 
 async def test_the_lock_of_an_active_build_is_kept_however_old_it_is(root: Path, tmp_path: Path) -> None:
-    begun = tmp_path / "begun"
-    hanging = program(tmp_path, f'echo > "{begun}"; exec sleep 60')
+    start_marker = tmp_path / "begun"
+    hanging = program(tmp_path, f'echo > "{start_marker}"; exec sleep 60')
     environments = Environments(root, EnvironmentRules(uv=hanging, sandbox="off"))
     building = asyncio.create_task(environments.ensure_environment(SIX))
-    await asyncio.to_thread(wait_for_file, begun)
+    await asyncio.to_thread(wait_for_file, start_marker)
     lock = root / f"{environment_key(SIX)}.lock"
     then = time.time() - UNUSED_ENVIRONMENT_SECONDS - 60
     os.utime(lock, (then, then))
 
     environments.delete_unused(set())
-    kept = lock.exists()
+    is_kept = lock.exists()
     building.cancel()
     await asyncio.wait([building])
     environments.delete_unused(set())
 
-    assert (kept, lock.exists()) == (True, False)
+    assert (is_kept, lock.exists()) == (True, False)
 
 
 async def test_a_build_that_waited_for_a_deleted_lock_file_locks_the_new_one(root: Path, tmp_path: Path) -> None:
-    begun = tmp_path / "begun"
-    hanging = program(tmp_path, f'echo > "{begun}"; exec sleep 60')
+    start_marker = tmp_path / "begun"
+    hanging = program(tmp_path, f'echo > "{start_marker}"; exec sleep 60')
     lock = root / f"{environment_key(SIX)}.lock"
     os.mkdir(root)
     with lock.open("w") as held:
@@ -321,7 +321,7 @@ async def test_a_build_that_waited_for_a_deleted_lock_file_locks_the_new_one(roo
         building = asyncio.create_task(Environments(root, rules).ensure_environment(SIX))
         await asyncio.sleep(0)  # it has opened the file and waits
         lock.unlink()
-    await asyncio.to_thread(wait_for_file, begun)
+    await asyncio.to_thread(wait_for_file, start_marker)
 
     with lock.open("w") as other, pytest.raises(BlockingIOError):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -348,12 +348,12 @@ def test_the_key_of_an_environment_depends_on_its_requirements() -> None:
 
 
 async def test_active_builds_are_listed_and_their_output_is_kept(root: Path, tmp_path: Path) -> None:
-    gate, begun = tmp_path / "gate", tmp_path / "begun"
+    gate, marker = tmp_path / "gate", tmp_path / "begun"
     os.mkfifo(gate)
-    failing = program(tmp_path, f'touch "{begun}"; echo working; read line < "{gate}"; echo "error: no luck"; exit 1')
+    failing = program(tmp_path, f'touch "{marker}"; echo working; read line < "{gate}"; echo "error: no luck"; exit 1')
     builds = BuildTracker(Environments(root, EnvironmentRules(uv=failing, sandbox="off")))
     building = asyncio.create_task(builds.ensure_environment("acme/hello", SIX))
-    await asyncio.to_thread(wait_for_file, begun)
+    await asyncio.to_thread(wait_for_file, marker)
     assert builds.active() == {"acme/hello"}
 
     await asyncio.to_thread(gate.write_text, "go\n")

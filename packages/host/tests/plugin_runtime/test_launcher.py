@@ -110,12 +110,12 @@ async def test_limits_apply_to_a_process_and_its_children(run: Run) -> None:
 
 async def test_the_search_for_a_process_that_keeps_forking_ends(run: Run) -> None:
     process = await run(FOREVER)
-    looks = count()
+    scans = count()
 
     def alive() -> list[ProcessInfo]:
         """Returns the processes while each child starts the next one and exits."""
-        assert next(looks) < 1000, "the search for processes does not end"
-        return [ProcessInfo(process.pid, 0, 0), ProcessInfo(UNUSED_PID + next(looks), 0, 0)]
+        assert next(scans) < 1000, "the search for processes does not end"
+        return [ProcessInfo(process.pid, 0, 0), ProcessInfo(UNUSED_PID + next(scans), 0, 0)]
 
     process.tree.alive = alive  # type: ignore[method-assign]
 

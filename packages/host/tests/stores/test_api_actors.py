@@ -100,9 +100,9 @@ async def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 
 async def test_state_moves_to_the_callers_that_named_its_actor_or_subject(journal: Journal) -> None:
-    kept = {row["scope_key"]: json.loads(row["value"]) for row in await journal.read(Select(STATE))}
+    stored = {row["scope_key"]: json.loads(row["value"]) for row in await journal.read(Select(STATE))}
     one, two = KEYS["one"], KEYS["two"]
-    assert kept == {
+    assert stored == {
         actor_key("a", f"{one}:{ANN}"): "of ann",
         actor_key("a", f"{two}:{ANN}"): "of ann",
         actor_key("b", f"{one}:{ANN}"): "of ann's child",

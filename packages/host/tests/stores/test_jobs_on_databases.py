@@ -127,8 +127,8 @@ async def test_a_job_of_a_stopped_host_is_continued_by_another_when_its_lease_is
     await second.recover()
     await ended(second, waiting_keys=1)
     assert other.attempts == [("two/0", 1, 0)]
-    [begun, waiting, _] = await rows(journals[1])
-    assert (begun["state"], begun["owner"], waiting["state"]) == ("running", "first", "pending")
+    [started, waiting, _] = await rows(journals[1])
+    assert (started["state"], started["owner"], waiting["state"]) == ("running", "first", "pending")
     clock.milliseconds += round(LEASE_SECONDS * 1000)
     second.wake("recorded", "one")
     await ended(second)

@@ -233,7 +233,7 @@ async def emptied(url: str) -> None:
     await connection.close()
 
 
-async def run(path: Path, url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
+async def run(path: Path, url: str, batches: list[list[Unit]], queries_read: list[Select]) -> None:
     memory = MemoryJournal()
     await emptied(url)
     async with SqliteJournal(path) as sqlite, PostgresJournal(url) as with_slots:
@@ -245,7 +245,7 @@ async def run(path: Path, url: str, batches: list[list[Unit]], asked: list[Selec
             ]
             assert on_sqlite == expected
             assert on_postgres == expected
-        for query in (*(Select(table, order=table.key) for table in TABLES), *asked):
+        for query in (*(Select(table, order=table.key) for table in TABLES), *queries_read):
             rows = await memory.read(query)
             assert await sqlite.read(query) == rows
             assert await postgres.read(query) == rows
@@ -254,29 +254,29 @@ async def run(path: Path, url: str, batches: list[list[Unit]], asked: list[Selec
 
 SETTINGS = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 BATCHES = st.lists(st.lists(units, min_size=1, max_size=4), min_size=1, max_size=5)
-ASKED = st.lists(queries, max_size=4)
+QUERY_LISTS = st.lists(queries, max_size=4)
 
 
-def compare(url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
+def compare(url: str, batches: list[list[Unit]], queries_read: list[Select]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agree.db"
         with closing(sqlite3.connect(path)) as connection:
             for table in TABLES:
                 connection.execute(created_in_sqlite(table))
-        asyncio.run(run(path, url, batches, asked))
+        asyncio.run(run(path, url, batches, queries_read))
 
 
 @settings(SETTINGS, max_examples=60)
-@given(batches=BATCHES, asked=ASKED)
-def test_memory_sqlite_and_postgres_agree(url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
-    compare(url, batches, asked)
+@given(batches=BATCHES, queries_read=QUERY_LISTS)
+def test_memory_sqlite_and_postgres_agree(url: str, batches: list[list[Unit]], queries_read: list[Select]) -> None:
+    compare(url, batches, queries_read)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
 @settings(SETTINGS, max_examples=500)
-@given(batches=BATCHES, asked=ASKED)
+@given(batches=BATCHES, queries_read=QUERY_LISTS)
 def test_memory_sqlite_and_postgres_agree_on_many_more_units(
-    url: str, batches: list[list[Unit]], asked: list[Select]
+    url: str, batches: list[list[Unit]], queries_read: list[Select]
 ) -> None:
-    compare(url, batches, asked)
+    compare(url, batches, queries_read)

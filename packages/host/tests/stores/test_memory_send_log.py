@@ -2,24 +2,24 @@
 
 import pytest
 
-from parlour.testing.handovers_contract import HandoversContract, Lives
-from parlour.testing.memory_handovers import MemoryHandovers
+from parlour.testing.memory_send_log import MemorySendLog
+from parlour.testing.send_log_contract import OpenSendLog, SendLogContract
 
 
-class TestMemorySendLog(HandoversContract):
+class TestMemorySendLog(SendLogContract):
     @pytest.fixture
-    def lives(self) -> Lives:
-        kept = MemoryHandovers()
-        return lambda: kept
+    def open_log(self) -> OpenSendLog:
+        records = MemorySendLog()
+        return lambda: records
 
 
 async def test_after_a_loss_of_power_everything_is_uncertain() -> None:
-    handovers = MemoryHandovers()
-    await handovers.load([])
-    handovers.record_start("a")
-    handovers.record_acknowledgement("a", "1")
-    handovers.lose()
-    await handovers.load(["a", "b"])
-    assert handovers.was_started("a")
-    assert handovers.was_started("b")
-    assert handovers.message_id("a") is None
+    log = MemorySendLog()
+    await log.load([])
+    log.record_start("a")
+    log.record_acknowledgement("a", "1")
+    log.lose()
+    await log.load(["a", "b"])
+    assert log.was_started("a")
+    assert log.was_started("b")
+    assert log.message_id("a") is None

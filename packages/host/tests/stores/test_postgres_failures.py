@@ -138,8 +138,8 @@ async def test_a_committed_unit_whose_response_was_lost_is_confirmed_and_not_rep
         await commit(journal, event("first"), count)
         proxy.drops_responses = True
         committing = asyncio.create_task(commit(journal, event("second"), count))
-        kept = "SELECT count(*) FROM events"
-        await asyncio.to_thread(eventually, lambda: postgres.execute(kept, postgres_database) == ["2"])
+        count_query = "SELECT count(*) FROM events"
+        await asyncio.to_thread(eventually, lambda: postgres.execute(count_query, postgres_database) == ["2"])
         assert not committing.done()
         proxy.cut()
         assert list(await committing) == [[{"seq": 2 * SLOT_COUNT}], []]
@@ -155,8 +155,8 @@ async def test_an_uncertain_unit_fails_only_when_the_journal_closes(
     await commit(journal, meta("known"))
     proxy.drops_responses = True
     doubtful = asyncio.create_task(commit(journal, meta("doubtful")))
-    kept = "SELECT count(*) FROM meta"
-    await asyncio.to_thread(eventually, lambda: postgres.execute(kept, postgres_database) == ["2"])
+    count_query = "SELECT count(*) FROM meta"
+    await asyncio.to_thread(eventually, lambda: postgres.execute(count_query, postgres_database) == ["2"])
     proxy.refuse()
     proxy.cut()
     with pytest.raises(StorageFailed) as certain:
@@ -167,7 +167,7 @@ async def test_an_uncertain_unit_fails_only_when_the_journal_closes(
     with pytest.raises(StorageFailed, match="is not known") as failure:
         await doubtful
     assert failure.value.code == "storage_uncertain"
-    assert postgres.execute(kept, postgres_database) == ["2"]
+    assert postgres.execute(count_query, postgres_database) == ["2"]
 
 
 async def test_a_unit_that_never_reached_the_server_is_sent_by_the_next_connection(

@@ -51,8 +51,8 @@ class TestPostgresJournal(JournalContract):
 
 async def until_connected(server: PostgresServer, database: str, count: int) -> None:
     """Waits until the server has noticed closed connections and ended their transactions."""
-    asked = f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{database}'"
-    await asyncio.to_thread(eventually, lambda: server.execute(asked) == [f"{count}"])
+    query = f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{database}'"
+    await asyncio.to_thread(eventually, lambda: server.execute(query) == [f"{count}"])
 
 
 def started(url: str, name: str) -> subprocess.Popen[bytes]:

@@ -122,11 +122,11 @@ async def failing_proxy(server: S3Server, answers: list[bytes]) -> AsyncIterator
 
     async def relay(head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         url = httpx.URL(server.endpoint)
-        there, to = await asyncio.open_connection(url.host, url.port)
+        upstream, to = await asyncio.open_connection(url.host, url.port)
         to.write(head.replace(b"keep-alive", b"close"))
         length = re.search(rb"content-length: *(\d+)", head, re.I)
         to.write(await reader.readexactly(int(length[1]) if length else 0))
-        writer.write(await there.read())
+        writer.write(await upstream.read())
         to.close()
 
     listening = await asyncio.start_server(serve, "127.0.0.1", 0)
@@ -145,11 +145,11 @@ async def test_a_busy_server_is_retried(
     server: S3Server, account: S3Account, upload_folder: Path, answers: list[bytes], succeeds: bool
 ) -> None:
     async with failing_proxy(server, list(answers)) as address:
-        there = replace(account, endpoint=f"http://{address}")
+        proxied = replace(account, endpoint=f"http://{address}")
         if not succeeds:
-            assert "503" in (await failure(there, upload_folder)).message
+            assert "503" in (await failure(proxied, upload_folder)).message
             return
-        async with open_object_store(upload_folder, there) as objects:
+        async with open_object_store(upload_folder, proxied) as objects:
             whole = os.urandom(700_000)
             stored = await put(objects, whole)
             assert await content(objects, stored.sha256) == whole

@@ -10,7 +10,7 @@ from parlour.core.system import SystemIds
 from parlour.stores import send_log_file
 from parlour.stores.send_log_file import SendLogFile
 from parlour.testing import MemoryDatabase, MemoryJournal
-from parlour.testing.handovers_contract import HandoversContract, Lives
+from parlour.testing.send_log_contract import OpenSendLog, SendLogContract
 
 
 class Machine:
@@ -38,9 +38,9 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-class TestSendLogFile(HandoversContract):
+class TestSendLogFile(SendLogContract):
     @pytest.fixture
-    def lives(self, machine: Machine) -> Lives:
+    def open_log(self, machine: Machine) -> OpenSendLog:
         return machine.open_log
 
 

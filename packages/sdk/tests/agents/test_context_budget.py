@@ -43,11 +43,11 @@ def test_the_smaller_limit_applies(context_tokens: int, room: int | None, others
 @given(st.lists(st.text(max_size=40), max_size=20), st.integers(0, 300))
 def test_the_newest_messages_are_kept_and_fit(texts: list[str], tokens: int) -> None:
     messages = user_messages(*texts)
-    kept = context_budget.newest_messages(messages, tokens)
-    assert kept == messages[len(messages) - len(kept) :]
-    assert token_estimates.estimate_messages(kept) <= tokens or not kept
-    if 0 < len(kept) < len(messages):
-        assert token_estimates.estimate_messages(messages[-len(kept) - 1 :]) > tokens
+    newest = context_budget.newest_messages(messages, tokens)
+    assert newest == messages[len(messages) - len(newest) :]
+    assert token_estimates.estimate_messages(newest) <= tokens or not newest
+    if 0 < len(newest) < len(messages):
+        assert token_estimates.estimate_messages(messages[-len(newest) - 1 :]) > tokens
 
 
 def test_a_prompt_that_is_too_long_loses_its_oldest_history_and_never_its_question() -> None:
@@ -68,6 +68,6 @@ def test_old_tool_results_are_cut_when_no_message_can_be_left_out() -> None:
     dialogue = TurnMessages([], [], Message(role="user", content="go"))
     for number in range(3):
         dialogue.add(Message(role="tool", tool_call_id=str(number), content="y" * 4000))
-    kept, _ = dialogue.fit(2200)
-    assert [len(str(each.content)) > 4000 - 1 for each in kept] == [False, False, True, True]
-    assert "left out" in str(kept[1].content)
+    stored, _ = dialogue.fit(2200)
+    assert [len(str(each.content)) > 4000 - 1 for each in stored] == [False, False, True, True]
+    assert "left out" in str(stored[1].content)

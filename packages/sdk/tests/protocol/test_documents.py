@@ -22,8 +22,8 @@ CHECKER = Checker(DEFINITIONS)
 def test_the_documents_are_up_to_date(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "tools.protocol_documents", str(tmp_path)], cwd=ROOT, check=True, timeout=60)
     for name in ("schema.json", "reference.md"):
-        made, kept = (folder / name for folder in (tmp_path, DOCUMENTS))
-        is_current = made.read_text(encoding="utf-8") == kept.read_text(encoding="utf-8")
+        generated, committed = (folder / name for folder in (tmp_path, DOCUMENTS))
+        is_current = generated.read_text(encoding="utf-8") == committed.read_text(encoding="utf-8")
         assert is_current, f"docs/protocol/{name} is outdated: run `make documents`"
 
 

@@ -19,11 +19,11 @@ from .runners import runner, yielding
 async def listening(ctx: Any, api: Any) -> AsyncGenerator[Result, None]:
     """Runs until it receives `stop`."""
     yield results.delta("listening")
-    heard: list[str] = []
-    while "stop" not in heard:
-        heard += [item.input.text for item in await api.steering.pull()]
+    received: list[str] = []
+    while "stop" not in received:
+        received += [item.input.text for item in await api.steering.pull()]
         await asyncio.sleep(0.001)
-    yield results.completed(" ".join(heard))
+    yield results.completed(" ".join(received))
     yield results.finished()
 
 

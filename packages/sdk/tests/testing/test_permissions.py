@@ -90,10 +90,10 @@ async def test_the_context_lists_the_available_apis() -> None:
 
 
 async def test_calls_of_an_ended_run_are_refused() -> None:
-    kept: list[Any] = []
+    stored: list[Any] = []
 
     async def keeping(ctx: Any, api: Any) -> Any:
-        kept.append(api)
+        stored.append(api)
         yield results.delta("a")
         try:
             await asyncio.Event().wait()
@@ -101,12 +101,12 @@ async def test_calls_of_an_ended_run_are_refused() -> None:
             try:
                 await api.host.version()
             except AgentAPIException as refusal:
-                kept.append(refusal.code)
+                stored.append(refusal.code)
 
     async with FakeHost().start(runner(keeping)) as run:
         await run.until_delta()
         run.cancel()
-    assert kept[1] in ("unauthorized", "cancelled")
+    assert stored[1] in ("unauthorized", "cancelled")
 
 
 class Welcoming(EventListener):

@@ -130,7 +130,7 @@ async def test_a_long_message_is_cut_and_stored_completely_as_an_artifact() -> N
     text = "é" * MESSAGE_TEXT_BYTES
     run = await FakeHost().run(yielding(results.completed(text), results.finished()))
     assert len(run.text.encode()) == MESSAGE_TEXT_BYTES
-    assert [kept.text for kept in run.artifacts] == [text]
+    assert [stored.text for stored in run.artifacts] == [text]
     assert run.messages[0].artifact_refs is not None
     assert run.messages[0].artifact_refs[0].artifact_id == run.artifacts[0].metadata.artifact_id
     assert "longer" in run.warnings[0]

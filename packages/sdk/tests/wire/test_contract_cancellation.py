@@ -72,10 +72,10 @@ async def test_a_cancelled_call_is_always_answered_by_a_terminal_frame(link: Lin
 
 
 async def test_a_second_cancel_does_not_interrupt_the_cleanup_of_a_handler(link: Link) -> None:
-    begun, tidying, tidied = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    started, tidying, tidied = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def work(data: Any) -> None:
-        begun.set()
+        started.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -84,7 +84,7 @@ async def test_a_second_cancel_does_not_interrupt_the_cleanup_of_a_handler(link:
 
     _, raw = await link.peer_and_raw(Handlers(work=work))
     raw.send(seq_id=1, action="work", data=None)
-    await within(begun.wait())
+    await within(started.wait())
     for _ in range(3):
         raw.send(cancel=1)
         assert await raw.round_trip() == []

@@ -67,9 +67,11 @@ class DifyRunner(http.HttpAgentRunner[DifyConfig]):
             await turn.client.call(http.ServiceRequest(f"{path}/{turn.task_id}/stop", {"user": turn.user}))
 
     async def after_answer(self, turn: http.ServiceTurn[DifyConfig]) -> Iterable[http.Update]:
-        if not turn.config.suggestions or turn.message_id is None or turn.config.is_workflow:
+        if not turn.config.suggestions or "message_id" not in turn.notes or turn.config.is_workflow:
             return ()
-        request = http.ServiceRequest(f"/messages/{turn.message_id}/suggested", method="GET", query={"user": turn.user})
+        request = http.ServiceRequest(
+            f"/messages/{turn.notes['message_id']}/suggested", method="GET", query={"user": turn.user}
+        )
         found = await turn.client.call(request)
         return [http.Suggestions(tuple(str(each) for each in found.get("data") or ()))]
 

@@ -20,6 +20,7 @@ import { LeaveGuard } from "../../components/LeaveGuard";
 import { type Tab, Tabs } from "../../components/Tabs";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { ApprovalFields } from "./ApprovalFields";
+import { PolicyFields } from "../policies/PolicyFields";
 import { BehaviourFields } from "./BehaviourFields";
 import { type AgentForm, AgentFormContext } from "./formContext";
 import { requestedActions } from "./permissions";
@@ -116,6 +117,17 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
     ...(requestedActions(runner).length > 0
       ? [{ id: "actions", label: t("agents.tabActions"), content: <ApprovalFields /> }]
       : []),
+    {
+      id: "messages",
+      label: t("agents.tabMessages"),
+      content: (
+        <PolicyFields
+          policy={displayed.message_policy}
+          disabled={!edit}
+          onChange={(message_policy) => form.put({ message_policy })}
+        />
+      ),
+    },
     ...(runner?.capabilities.tool_calling
       ? [{ id: "toolPolicy", label: t("agents.tabToolPolicy"), content: <ToolPolicyFields /> }]
       : []),

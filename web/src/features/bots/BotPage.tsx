@@ -97,11 +97,11 @@ function useKeeping(current: Versioned<Bot>) {
     query: botQueries.bot(current.value.bot_id),
     field: () => "enabled",
     put: (enabled: boolean, over) => {
-      const { bot_id, name, adapter, adapter_config } = over.value;
+      const { bot_id, name, adapter, adapter_config, keeps_heard_messages } = over.value;
       return answer(
         api.PUT("/api/v1/bots/{bot_id}", {
           params: { path: { bot_id }, header: ifMatch(over) },
-          body: { name, adapter, adapter_config, enabled },
+          body: { name, adapter, adapter_config, keeps_heard_messages, enabled },
         }),
       );
     },

@@ -18,9 +18,10 @@ import { ofForm } from "../../components/form/values";
 import { Card } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
+import { HeardSwitch } from "./HeardSwitch";
 import * as botQueries from "./queries";
 
-type Draft = Pick<Bot, "name" | "adapter_config">;
+type Draft = Pick<Bot, "name" | "adapter_config" | "keeps_heard_messages">;
 
 export function BotSettings({ current, adapter }: { current: Versioned<Bot>; adapter: Adapter }) {
   const { t } = useTranslation();
@@ -30,13 +31,18 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
   const [times, setTimes] = useState(0);
   const base = useBase(current, typed !== null);
   const bot = base.value;
-  const draft = typed ?? { name: bot.name, adapter_config: bot.adapter_config };
+  const draft = typed ?? {
+    name: bot.name,
+    adapter_config: bot.adapter_config,
+    keeps_heard_messages: bot.keeps_heard_messages,
+  };
   const items = adapter.config ?? [];
   const path = { bot_id: bot.bot_id };
-  const bodyOf = ({ name, adapter_config, enabled }: Draft & Pick<Bot, "enabled">) => ({
+  const bodyOf = ({ name, adapter_config, keeps_heard_messages, enabled }: Draft & Pick<Bot, "enabled">) => ({
     name,
     adapter: bot.adapter,
     enabled,
+    keeps_heard_messages,
     adapter_config: ofForm(items, adapter_config),
   });
   const saving = useSaveWithConflict({
@@ -83,6 +89,11 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
           choices={NO_CHOICES}
           messages={messages}
           secretsSet={bot.secrets_set}
+          disabled={!edit}
+        />
+        <HeardSwitch
+          checked={draft.keeps_heard_messages}
+          onChange={(keeps_heard_messages) => setTyped({ ...draft, keeps_heard_messages })}
           disabled={!edit}
         />
         <ErrorMessage error={saving.error} items={items} />

@@ -10,6 +10,7 @@ import { Field, Select } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { localized } from "../../lib/format";
 import * as agentQueries from "../agents/queries";
+import * as pipelineQueries from "../pipelines/queries";
 import * as pluginQueries from "../plugins/queries";
 import { type HandlerProps, problemOf, type RouteDraft } from "./route";
 import { WebhookFields } from "./WebhookFields";
@@ -29,6 +30,7 @@ const HANDLER_FORMS: Record<HandlerType, HandlerForm> = {
     target: (config, t, agents) =>
       agents?.find((agent) => agent.agent_id === config.agent_id)?.name ?? t("routes.chooseAgent"),
   },
+  pipeline: { initial: {}, Form: PipelineFields, target: (_, t) => t("handler.pipeline") },
   webhook: {
     initial: {
       url: "",
@@ -91,7 +93,7 @@ function AgentFields({ config, problems, disabled, onChange }: HandlerProps) {
           required
           value={agentId}
           disabled={disabled}
-          onChange={(event) => onChange({ agent_id: event.target.value })}
+          onChange={(event) => onChange({ ...config, agent_id: event.target.value })}
         >
           <option value="">{t("routes.chooseAgent")}</option>
           {agents?.map((each) => (
@@ -100,6 +102,32 @@ function AgentFields({ config, problems, disabled, onChange }: HandlerProps) {
             </option>
           ))}
           {agents && agentId && !agent && <option value={agentId}>{t("form.gone")}</option>}
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+function PipelineFields({ config, problems, disabled, onChange }: HandlerProps) {
+  const { t } = useTranslation();
+  const pipelines = useQuery(pipelineQueries.pipelines).data;
+  const pipelineId = String(config.pipeline_id ?? "");
+  return (
+    <Field label={t("handler.pipeline")} required error={problemOf(problems, "handler_config.pipeline_id")}>
+      {(control) => (
+        <Select
+          {...control}
+          required
+          value={pipelineId}
+          disabled={disabled}
+          onChange={(event) => onChange({ pipeline_id: event.target.value })}
+        >
+          <option value="">{t("pipelines.choose")}</option>
+          {pipelines?.map((each) => (
+            <option key={each.pipeline_id} value={each.pipeline_id}>
+              {each.name}
+            </option>
+          ))}
         </Select>
       )}
     </Field>

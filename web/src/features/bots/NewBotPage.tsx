@@ -18,6 +18,7 @@ import { Card, PageBody } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
 import { localized } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
+import { HeardSwitch } from "./HeardSwitch";
 import * as botQueries from "./queries";
 
 export default function NewBotPage() {
@@ -58,11 +59,14 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
   const items = adapter.config ?? [];
   const [name, setName] = useState(localized(adapter.label, i18n.language));
   const [config, setConfig] = useState<Fields>(() => prefilled(items, {}));
-  const [initial] = useState({ name, config });
+  const [keeps, setKeeps] = useState(true);
+  const [initial] = useState({ name, config, keeps });
   const creating = useSave(
     () =>
       answer(
-        api.POST("/api/v1/bots", { body: { name, adapter: adapter.name, adapter_config: config, enabled: true } }),
+        api.POST("/api/v1/bots", {
+          body: { name, adapter: adapter.name, adapter_config: config, enabled: true, keeps_heard_messages: keeps },
+        }),
       ),
     ["bots"],
     (bot) => void navigate({ to: "/bots/$botId", params: { botId: bot.bot_id }, ignoreBlocker: true }),
@@ -80,11 +84,12 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
         }}
       >
         {adapter.external && <p className="text-sm text-warn">{t("bots.externalText")}</p>}
-        <LeaveGuard dirty={JSON.stringify({ name, config }) !== JSON.stringify(initial)} />
+        <LeaveGuard dirty={JSON.stringify({ name, config, keeps }) !== JSON.stringify(initial)} />
         <Field label={t("common.name")} required error={fieldMessage(creating.error, "name")}>
           {(control) => <Input {...control} required value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
         <SchemaForm items={items} values={config} onChange={setConfig} choices={NO_CHOICES} messages={messages} />
+        <HeardSwitch checked={keeps} onChange={setKeeps} />
         <ErrorMessage error={creating.error} items={items} />
         <div className="flex gap-2">
           <Button type="submit" weight="primary" busy={creating.isPending}>

@@ -9,7 +9,10 @@ export type Grant = { name: string; word: string; values: Record<string, string>
 function wordOf(key: string, value: string): Pick<Grant, "word" | "values"> {
   if (key === "events")
     return value === "*" ? { word: "events.all", values: {} } : { word: "events.some", values: { events: value } };
-  if (key === "network") return { word: "network.unfiltered", values: { hosts: value } };
+  if (key === "network")
+    return value === "*"
+      ? { word: "network.any", values: {} }
+      : { word: "network.unfiltered", values: { hosts: value } };
   return { word: `${key}.${value}`, values: {} };
 }
 

@@ -91,7 +91,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         catalogue = BuiltinAdapterCatalogue(settings.platforms.external)
         bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)
         models = await stack.enter_async_context(open_models(settings.models, journal, secrets, clock))
-        handovers = stack.enter_context(closing(SendLogFile(directory.send_log, journal, ids)))
+        send_log = stack.enter_context(closing(SendLogFile(directory.send_log, journal, ids)))
         ports = additions.wrap_ports(
             CorePorts(
                 journal=journal,
@@ -102,7 +102,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
                 clock=clock,
                 ids=ids,
                 bots=bots,
-                send_log=handovers,
+                send_log=send_log,
                 providers=Providers(platforms=bots, tools=tools, models=models.models),
                 objects=await stack.enter_async_context(_objects(settings.artifacts, directory)),
                 sizes=ArtifactLimits(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),

@@ -15,9 +15,11 @@ from parlour.core.store.tables import (
     MCP_SERVERS,
     MODEL_PROVIDERS,
     MODELS,
+    PIPELINES,
     ROUTES,
     SCHEDULES,
     WEBHOOKS,
+    WORD_LISTS,
 )
 
 from .core import Core
@@ -25,7 +27,7 @@ from .core import Core
 VERSIONED_CONFIG = VersionedTables(
     (
         *(AGENTS, BOTS, BUDGETS, DEFAULT_AGENTS, MCP_SERVERS, MODEL_PROVIDERS, MODELS, ROUTES, SCHEDULES),
-        WEBHOOKS,
+        *(PIPELINES, WEBHOOKS, WORD_LISTS),
     ),
     (META_KEY,),
 )
@@ -44,8 +46,10 @@ def config_reloads(
         MCP_SERVERS.name: servers.load,
         MODEL_PROVIDERS.name: models.load,
         MODELS.name: models.load,
+        PIPELINES.name: core.pipelines.load,
         ROUTES.name: core.routes.load,
         SCHEDULES.name: core.schedules.load,
         WEBHOOKS.name: core.inbound_webhooks.load,
+        WORD_LISTS.name: core.word_lists.load,
         META_KEY: settings.reload,
     }

@@ -9,9 +9,11 @@ from parlour.core.config.agents import AgentRepository
 from parlour.core.config.bots import BotRepository
 from parlour.core.config.budgets import BudgetRepository
 from parlour.core.config.default_agents import DefaultAgentRepository
+from parlour.core.config.pipelines import PipelineRepository
 from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
+from parlour.core.config.word_lists import WordListRepository
 from parlour.core.delivery.feed import Feed
 from parlour.core.delivery.held_replies import HeldReplies
 from parlour.core.delivery.outbox import Outbox
@@ -20,6 +22,7 @@ from parlour.core.handlers.handler import Handlers
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.ingest.scheduler import Scheduler
 from parlour.core.jobs.jobs import Jobs
+from parlour.core.message_policy.filters import TextFilters
 from parlour.core.models.days import Days
 from parlour.core.models.reservations import Reservations
 from parlour.core.platforms.directory import Directory
@@ -83,6 +86,9 @@ class Core:
     directory: Directory
     schedules: ScheduleRepository
     budgets: BudgetRepository
+    word_lists: WordListRepository
+    pipelines: PipelineRepository
+    filters: TextFilters
     days: Days
     slots: RunSlotPool
     loop_guard: LoopGuard
@@ -102,6 +108,8 @@ class Core:
         await self.schedules.load()
         await self.inbound_webhooks.load()
         await self.budgets.load()
+        await self.word_lists.load()
+        await self.pipelines.load()
 
     async def recover(self) -> None:
         """Recovers unfinished work of an earlier process. Plugins should be discovered before."""
@@ -121,7 +129,7 @@ def build_core(ports: CorePorts) -> Core:
     config, records = build_config(ports), build_records(ports)
     hooks = build_hooks(ports, config, records)
     delivery = build_delivery(ports, config, hooks)
-    basics = build_run_basics(ports, records)
+    basics = build_run_basics(ports, config, records)
     actions = build_run_actions(ports, config, records, hooks, delivery, basics)
     runs = build_runs(ports, config, records, hooks, delivery, basics, actions.planner)
     routing = build_routing(ports, config, records, hooks, delivery, basics, runs)
@@ -137,6 +145,9 @@ def build_core(ports: CorePorts) -> Core:
         schedules=config.schedules,
         inbound_webhooks=config.inbound_webhooks,
         budgets=config.budgets,
+        word_lists=config.word_lists,
+        pipelines=config.pipelines,
+        filters=config.filters,
         languages=config.languages,
         audit_log=records.audit_log,
         model_calls=records.model_calls,

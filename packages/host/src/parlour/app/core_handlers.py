@@ -21,6 +21,7 @@ from parlour.core.handlers.dispatcher import EventDispatcher
 from parlour.core.handlers.drop import DropHandler
 from parlour.core.handlers.handler import Handlers, by_type
 from parlour.core.handlers.listeners import ListenerHandler
+from parlour.core.handlers.pipeline import PipelineHandler
 from parlour.core.handlers.webhook import WebhookHandler
 from parlour.core.ingest.acceptance import EventAcceptor
 from parlour.core.ingest.builtin_commands import BuiltinCommands
@@ -40,11 +41,15 @@ from parlour.core.routing.default_resolver import DefaultResolver
 from parlour.core.routing.router import Router
 from parlour.core.runs.control import RunControl
 from parlour.core.runs.fast_start import FastStart
+from parlour.core.runs.gathering import Gathering
+from parlour.core.runs.heard_messages import HeardMessages
 from parlour.core.runs.lanes import Lanes
+from parlour.core.runs.policy_turns import PolicyTurns
 from parlour.core.runs.recovery import Recovery
 from parlour.core.runs.run_creation import RequestedTargets, RunCreator
 from parlour.core.runs.run_requests import RunRequestBuilder
 from parlour.core.runs.steering import SteeringQueue
+from parlour.core.runs.transcript_corrections import TranscriptCorrections
 from parlour.core.store.feedback import FeedbackStore
 from parlour.core.store.history import EventRecordReader
 from parlour.core.webhooks.client import WebhookClient
@@ -83,16 +88,29 @@ def build_routing(
     answers = WebhookResponses(delivery.service, WebhookActions(ports.bots, delivery.action_rows), journal)
     webhooks = OutboundWebhooks(journal, hooks.jobs, client, answers, records.names, clock)
     hooks.jobs.register(webhooks)
-    handlers = by_type(
+    defaults = DefaultResolver(config.agents, config.default_agents, hooks.subscriptions.has_handlers)
+    handlers: Handlers = {}
+    router = Router(config.routes, handlers, binder, defaults, clock)
+    policies = PolicyTurns(basics.admission, Gathering(router, clock), clock)
+    agents = AgentHandler(binder, basics.checks, policies, records.names, runs.executor, completer, clock)
+    handlers |= by_type(
         [
-            AgentHandler(binder, basics.registry, basics.checks, records.names, runs.executor, completer, clock),
+            agents,
+            PipelineHandler(config.pipelines, binder, agents),
             WebhookHandler(webhooks, config.bots, completer, ids),
-            ListenerHandler(journal, hooks.subscriptions, hooks.listeners, hooks.retries, completer, clock),
+            ListenerHandler(
+                journal,
+                hooks.subscriptions,
+                hooks.listeners,
+                hooks.retries,
+                completer,
+                HeardMessages(config.bots, ids, clock),
+                clock,
+            ),
             DropHandler(completer),
         ]
     )
-    defaults = DefaultResolver(config.agents, config.default_agents, hooks.subscriptions.has_handlers)
-    return RoutingParts(handlers, Router(config.routes, handlers, binder, defaults, clock))
+    return RoutingParts(handlers, router)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +138,10 @@ def build_lanes(
     """Builds the lanes with their dispatcher, and the parts that create, cancel and repeat runs."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
     sessions, router, remote = basics.sessions, routing.router, runs.remote_queue
-    dispatcher = EventDispatcher(router, routing.handlers, runs.executor, runs.event_completer)
-    steering = SteeringQueue(journal, sessions, router, ids, clock)
+    dispatcher = EventDispatcher(
+        router, routing.handlers, runs.executor, runs.event_completer, TranscriptCorrections(journal)
+    )
+    steering = SteeringQueue(journal, sessions, router, basics.admission, ids, clock)
     recovery = Recovery(journal, config.agents, runs.run_completer, delivery.service, basics.outcomes, sessions)
     lanes = Lanes(
         dispatcher.handle,
@@ -189,7 +209,7 @@ def build_gateway(
     )
     log = CommandLog(journal, conversations, delivery.service, basics.outcomes, hooks.host_events, ids, clock)
     observers = EventObservers(hooks.subscriptions, hooks.retries)
-    starts = FastStart(basics.checks, runs.starter, basics.sessions, lanes.lanes, records.names)
+    starts = FastStart(basics.checks, basics.admission, runs.starter, basics.sessions, lanes.lanes, records.names)
     acceptor = EventAcceptor(journal, conversations, FeedbackStore(journal), observers, starts, ids, clock)
     commands = CommandExecutor(parser, log, languages)
     return Gateway(router, commands, observers, conversations, records.attachments, acceptor, clock)

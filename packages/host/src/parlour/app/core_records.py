@@ -5,9 +5,11 @@ from parlour.core.config.agents import AgentRepository
 from parlour.core.config.bots import BotRepository
 from parlour.core.config.budgets import BudgetRepository
 from parlour.core.config.default_agents import DefaultAgentRepository
+from parlour.core.config.pipelines import PipelineRepository
 from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
+from parlour.core.config.word_lists import WordListRepository
 from parlour.core.delivery.action_rows import ActionRowFactory
 from parlour.core.delivery.composer import MessageComposer
 from parlour.core.delivery.feed import Feed
@@ -25,6 +27,9 @@ from parlour.core.delivery.streaming.stream_publisher import StreamPublisher
 from parlour.core.delivery.streaming.streams import Streams
 from parlour.core.delivery.typing_indicator import TypingIndicator
 from parlour.core.jobs.jobs import Jobs
+from parlour.core.message_policy.filters import TextFilters
+from parlour.core.message_policy.outputs import OutputPolicies
+from parlour.core.message_policy.word_lists import CompiledWordLists
 from parlour.core.models.days import Days
 from parlour.core.models.reservations import Reservations
 from parlour.core.platforms.directory import Directory
@@ -57,13 +62,17 @@ class ConfigParts:
     schedules: ScheduleRepository
     inbound_webhooks: WebhookRepository
     budgets: BudgetRepository
+    word_lists: WordListRepository
+    pipelines: PipelineRepository
+    filters: TextFilters
+    """Filters of message policies, which use the word lists."""
     languages: Languages
 
 
 def build_config(ports: CorePorts) -> ConfigParts:
     """Builds the repositories of the configuration."""
     journal, clock = ports.journal, ports.clock
-    default_agents = DefaultAgentRepository(journal)
+    default_agents, word_lists = DefaultAgentRepository(journal), WordListRepository(journal, clock)
     return ConfigParts(
         agents=AgentRepository(journal, clock, default_agents.evict_agent),
         bots=BotRepository(journal, clock, default_agents.evict_bot),
@@ -72,6 +81,9 @@ def build_config(ports: CorePorts) -> ConfigParts:
         schedules=ScheduleRepository(journal, ports.ownership, clock),
         inbound_webhooks=WebhookRepository(journal, clock),
         budgets=BudgetRepository(journal, clock),
+        word_lists=word_lists,
+        pipelines=PipelineRepository(journal, clock),
+        filters=TextFilters(CompiledWordLists(word_lists).find),
         languages=Languages(ports.language),
     )
 
@@ -166,6 +178,7 @@ def build_delivery(ports: CorePorts, config: ConfigParts, hooks: HookParts) -> D
         StreamPublisher(streams, feed, outbox, ports.bots, typing),
         DeliveryPublisher(feed, outbox, streams, typing, policy, hooks.responses),
         feed,
+        OutputPolicies(config.filters, config.languages),
     )
     action_rows = ActionRowFactory(outbox, ports.bots, ids, clock)
     return DeliveryParts(

@@ -7,12 +7,14 @@ from parlour.core.approvals.requests import ActionRequestHandler
 from parlour.core.approvals.tool_approvals import ToolApprovals
 from parlour.core.approvals.tool_calls import ApprovedToolCalls
 from parlour.core.approvals.tracker import PendingApprovals
+from parlour.core.message_policy.limits import MessageLimits
 from parlour.core.remote.queue import RemoteRunQueue
 from parlour.core.runs.action_plan import ActionPlanner
 from parlour.core.runs.active_run import ActiveRuns, RecorderFactory
+from parlour.core.runs.admission import RunAdmission
 from parlour.core.runs.attachment_prefetch import AttachmentPrefetcher
 from parlour.core.runs.completion import RunCompleter
-from parlour.core.runs.context_builder import RunContextBuilder
+from parlour.core.runs.context_builder import ContextFacts, RunContextBuilder
 from parlour.core.runs.event_completion import EventCompleter
 from parlour.core.runs.executor import RunExecutor
 from parlour.core.runs.loop_guard import LoopGuard
@@ -42,11 +44,13 @@ class RunBasics:
     loop_guard: LoopGuard
     outcomes: Outcomes
     checks: RunChecks
+    admission: RunAdmission
     grants: RunGrants
 
 
-def build_run_basics(ports: CorePorts, records: RecordParts) -> RunBasics:
+def build_run_basics(ports: CorePorts, config: ConfigParts, records: RecordParts) -> RunBasics:
     """Builds what decides whether a run may begin, and what it may use."""
+    limits = MessageLimits(ports.journal, lambda: records.days.time_zone, ports.clock)
     loop_guard = LoopGuard(ports.runs_per_sender, ports.runs_per_group, ports.clock)
     return RunBasics(
         registry=ports.runners,
@@ -55,6 +59,7 @@ def build_run_basics(ports: CorePorts, records: RecordParts) -> RunBasics:
         loop_guard=loop_guard,
         outcomes=Outcomes(),
         checks=RunChecks(ports.runners, ports.secrets, loop_guard),
+        admission=RunAdmission(limits, config.filters, ports.clock),
         grants=RunGrants(ports.journal, ports.providers),
     )
 
@@ -119,7 +124,12 @@ def build_runs(
     sessions, outcomes = basics.sessions, basics.outcomes
     service, publisher = delivery.service, delivery.service.publisher
     contexts = RunContextBuilder(
-        journal, ports.providers, records.history, service.composer, hooks.prompt_hooks, records.days, VERSION
+        journal,
+        ports.providers,
+        records.history,
+        service.composer,
+        hooks.prompt_hooks,
+        ContextFacts(VERSION, records.days, config.languages),
     )
     starter = RunStarter(journal, ports.ownership, basics.grants, contexts, ids, clock)
     completer = RunCompleter(service, delivery.notice_policy, config.languages, ports.redactor, ids, clock)

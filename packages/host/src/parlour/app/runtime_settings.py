@@ -86,4 +86,5 @@ def retention_periods(values: SettingValues) -> RetentionPeriods:
         values["retention.audit_days"],
         values["retention.model_calls_days"],
         values["retention.directory_days"],
+        values["retention.heard_days"],
     )

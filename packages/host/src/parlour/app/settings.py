@@ -175,6 +175,10 @@ class RetentionSettings(ConfigSection):
         float, RuntimeSetting(NewDays, "People, groups and messages that platforms' events named.", "days")
     ] = Field(default=90, ge=0)
     """People, groups, members and message ids of the directory."""
+    heard_days: Annotated[float, RuntimeSetting(NewDays, "Messages of groups that did not address a bot.", "days")] = (
+        Field(default=30, ge=0)
+    )
+    """Messages of groups that did not address a bot, in the transcript."""
     first_seconds: float = Field(default=60, ge=0)
     every_hours: float = Field(default=24, gt=0)
 

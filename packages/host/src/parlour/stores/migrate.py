@@ -43,6 +43,8 @@ KNOWN_REVISIONS = (
     "0015",
     "0016",
     "0017",
+    "0018",
+    "0019",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]

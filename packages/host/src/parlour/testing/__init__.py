@@ -4,8 +4,8 @@ them.
 The contract suites are modules of their own (`parlour.testing.journal_contract`), because they need pytest.
 """
 
-from .memory_handovers import MemoryHandovers
 from .memory_journal import MemoryDatabase, MemoryJournal
 from .memory_objects import MemoryObjects
+from .memory_send_log import MemorySendLog
 
-__all__ = ["MemoryDatabase", "MemoryHandovers", "MemoryJournal", "MemoryObjects"]
+__all__ = ["MemoryDatabase", "MemoryJournal", "MemoryObjects", "MemorySendLog"]

@@ -12,7 +12,7 @@ from typing import Any
 from aiohttp import ClientSession, ClientTimeout, web
 from yarl import URL
 
-KEPT = ("Authorization", "Content-Type")
+FORWARDED_HEADERS = ("Authorization", "Content-Type")
 SECONDS = 120.0
 WAIT_SECONDS = 60.0
 
@@ -91,7 +91,7 @@ class HomeserverProxy:
 
     @property
     def has_reports(self) -> bool:
-        """Whether events are still to be reported."""
+        """Returns whether events are still to be reported."""
         return self._reported.is_set()
 
     def count(self, method: str, part: str) -> int:
@@ -160,13 +160,13 @@ class HomeserverProxy:
         return web.json_response({"next_batch": since, "rooms": reports})
 
     async def _handed_on(self, request: web.Request) -> web.StreamResponse:
-        headers = {name: request.headers[name] for name in KEPT if name in request.headers}
+        headers = {name: request.headers[name] for name in FORWARDED_HEADERS if name in request.headers}
         url, body = self._homeserver + request.raw_path, await request.read()
         async with self._session.request(
             request.method, URL(url, encoded=True), data=body or None, headers=headers
         ) as answer:
             content = await answer.read()
-            forwarded = {name: answer.headers[name] for name in KEPT if name in answer.headers}
+            forwarded = {name: answer.headers[name] for name in FORWARDED_HEADERS if name in answer.headers}
             return web.Response(status=answer.status, body=content, headers=forwarded)
 
 

@@ -18,7 +18,7 @@ class MemoryLink:
         self.incoming: list[IncomingEvent] = []
         self.states: list[tuple[ConnectionState, str]] = []
         self.files: dict[str, FileContent] = {}
-        self.kept_cursor: str | None = None
+        self.stored_cursor: str | None = None
         self._changed = asyncio.Event()
 
     @property
@@ -32,11 +32,11 @@ class MemoryLink:
     async def receive(self, *incoming: IncomingEvent, cursor: str | None = None) -> None:
         self.incoming.extend(incoming)
         if cursor is not None:
-            self.kept_cursor = cursor
+            self.stored_cursor = cursor
         self._changed.set()
 
     async def cursor(self) -> str | None:
-        return self.kept_cursor
+        return self.stored_cursor
 
     def report_status(self, state: ConnectionState, error: str = "") -> None:
         self.states.append((state, error))

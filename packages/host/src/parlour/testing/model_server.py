@@ -54,35 +54,35 @@ class Endless:
     """Answers without end, until the client disconnects."""
 
 
-Told = Say | Refuse | Raw | Endless
+ScriptedAnswer = Say | Refuse | Raw | Endless
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelRequest:
     path: str
     headers: dict[str, str]
     body: Any
 
 
 class ModelServer:
-    """Records requests in `asked`, and in `let_go` how many answers were abandoned before their end."""
+    """Records requests in `requests`, and in `abandoned` how many answers were abandoned before their end."""
 
     def __init__(self) -> None:
-        self._told: deque[Told] = deque()
+        self._script: deque[ScriptedAnswer] = deque()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self.asked: list[Asked] = []
-        self.let_go = 0
+        self.requests: list[ModelRequest] = []
+        self.abandoned = 0
         self.connections: set[int] = set()
         self.address = ""
 
-    def will(self, *response: Told) -> None:
-        self._told.extend(response)
+    def will(self, *response: ScriptedAnswer) -> None:
+        self._script.extend(response)
 
     def forget(self) -> None:
-        self._told.clear()
-        self.asked.clear()
-        self.let_go = 0
+        self._script.clear()
+        self.requests.clear()
+        self.abandoned = 0
 
     def __enter__(self) -> "ModelServer":
         self._thread.start()
@@ -106,16 +106,16 @@ class ModelServer:
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         body = json.loads(await request.read() or b"null")
-        self.asked.append(Asked(request.path_qs, dict(request.headers), body))
+        self.requests.append(ModelRequest(request.path_qs, dict(request.headers), body))
         self.connections.add(id(request.transport))
-        response = self._told.popleft() if self._told else Say()
+        response = self._script.popleft() if self._script else Say()
         try:
             return await self._answer(request, body, response)
         except (ConnectionResetError, asyncio.CancelledError):
-            self.let_go += 1
+            self.abandoned += 1
             raise
 
-    async def _answer(self, request: web.Request, body: Any, response: Told) -> web.StreamResponse:
+    async def _answer(self, request: web.Request, body: Any, response: ScriptedAnswer) -> web.StreamResponse:
         match response:
             case Refuse():
                 error = {"error": {"message": response.message}}

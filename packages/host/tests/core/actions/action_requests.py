@@ -145,8 +145,8 @@ def every_literal(entity: type[Permissions] | type[PluginPermissions]) -> dict[s
 
 def discovery(**permissions: list[str]) -> dict[str, Any]:
     """Discovery of a runner that requests all permissions, except those overridden here."""
-    asked = {**every_literal(Permissions), **permissions}
-    manifest = {**DISCOVERY["manifest"], "capabilities": CAPABLE, "permissions": asked}
+    arguments = {**every_literal(Permissions), **permissions}
+    manifest = {**DISCOVERY["manifest"], "capabilities": CAPABLE, "permissions": arguments}
     return {**DISCOVERY, "manifest": manifest}
 
 

@@ -49,8 +49,8 @@ class CachedCalls:
 
     async def retry_manually(self, run: PuppetRun) -> PuppetRun:
         """Retries this run as an operator does and returns the new run."""
-        asked = {"call_id": "board:1", "target_run_id": run.run_id}
-        await self.world.core.gate.call(PLUGIN, "run_retry", asked)
+        arguments = {"call_id": "board:1", "target_run_id": run.run_id}
+        await self.world.core.gate.call(PLUGIN, "run_retry", arguments)
         return await self.world.plugins.next_run()
 
     async def call(self, run: PuppetRun, number: int, action: str, **arguments: Any) -> dict[str, Any]:
@@ -109,8 +109,8 @@ async def test_restarted_run_continues_after_its_cached_answers() -> None:
 async def test_concurrent_calls_are_matched_by_their_numbers() -> None:
     calls = CachedCalls("first", "second")
     run = await calls.open()
-    asked = [calls.call(run, number, "invoke_llm", **ASK) for number in (1, 2)]
-    first = await asyncio.gather(*asked)
+    pending_calls = [calls.call(run, number, "invoke_llm", **ASK) for number in (1, 2)]
+    first = await asyncio.gather(*pending_calls)
     again = await calls.restarted()
     reversed_calls = [calls.call(again, number, "invoke_llm", **ASK) for number in (2, 1)]
     assert list(reversed(await asyncio.gather(*reversed_calls))) == first
@@ -207,7 +207,9 @@ async def test_final_error_of_a_run_is_not_replayed() -> None:
     with pytest.raises(CallRejected):
         await calls.call(run, 1, "invoke_llm", **ASK)
     run.send(run.failed("puppet.busy", retryable=True))
-    again = await calls.world.plugins.next_run()
+    await calls.world.rest()
+    assert len(calls.world.plugins.runs) == 1  # a service in trouble is not asked again at once
+    again = await calls.retry_manually(run)
     assert (await calls.call(again, 1, "invoke_llm", **ASK))["message"]["content"] == "second"
 
 
@@ -339,9 +341,9 @@ async def test_failed_tool_call_with_effects_is_not_repeated() -> None:
 async def test_pending_call_of_a_cancelled_run_is_refused_as_cancelled() -> None:
     calls = CachedCalls(Hang())
     run = await calls.open()
-    asked = asyncio.ensure_future(calls.call(run, 1, "invoke_llm", **ASK))
+    pending_call = asyncio.ensure_future(calls.call(run, 1, "invoke_llm", **ASK))
     await until(lambda: calls.models.requests)
     await cancel(calls.world, run)
     with pytest.raises(CallRejected) as refused:
-        await asked
+        await pending_call
     assert (refused.value.code, calls.world.rows(CALLS)) == ("cancelled", [])

@@ -147,12 +147,12 @@ async def test_pending_model_call_is_cancelled_when_the_run_ends(action: str, en
     models = ScriptedModels(Hang())
     made = await world(Providers(models=models), timeout_seconds=60 if ending == "deadline" else 0)
     run = await start_run(made)
-    asked = asyncio.ensure_future(_ask(made, run, action))
+    pending_call = asyncio.ensure_future(_ask(made, run, action))
     await until(lambda: models.requests)
     if ending == "cancel":
         await cancel(made, run)
     with pytest.raises(CallRejected) as refused:
-        await asked
+        await pending_call
     assert (refused.value.code, models.abandoned) == (code, 1)
     await made.rest()
     assert usage_of(made, run.run_id) == {"model_calls": 1, "unpriced_calls": 1}
@@ -186,9 +186,9 @@ async def test_call_interrupted_by_a_crash_is_recorded_as_cut_off(action: str) -
     models = ScriptedModels(Hang())
     made = await world(Providers(models=models))
     run = await start_run(made)
-    asked = asyncio.ensure_future(_ask(made, run, action))
+    pending_call = asyncio.ensure_future(_ask(made, run, action))
     await until(lambda: usage_of(made, run.run_id).get("calling") == ["model"])
-    asked.cancel()
+    pending_call.cancel()
     made = await made.restart(providers=Providers(models=models))
     assert made.rows(RUNS, run_id=run.run_id)[0]["status_reason"] == "interrupted"
     assert usage_of(made, run.run_id) == {"model_calls": 1, "unpriced_calls": 1}

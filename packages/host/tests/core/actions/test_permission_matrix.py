@@ -101,21 +101,23 @@ def action_name(action: Action) -> str:
     return action.name
 
 
-async def refused_call(made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN) -> errors.CallRejected:
-    refusal = await outcome(made, action, asked, plugin)
+async def refused_call(
+    made: World, action: Action, request: dict[str, Any], plugin: str = PLUGIN
+) -> errors.CallRejected:
+    refusal = await outcome(made, action, request, plugin)
     assert refusal is not None, "the call was allowed"
     return refusal
 
 
 async def outcome(
-    made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN
+    made: World, action: Action, request: dict[str, Any], plugin: str = PLUGIN
 ) -> errors.CallRejected | None:
     try:
         if action.streams:
-            async for _ in made.core.gate.stream(plugin, action.name, asked):
+            async for _ in made.core.gate.stream(plugin, action.name, request):
                 pass
         else:
-            await made.core.gate.call(plugin, action.name, asked)
+            await made.core.gate.call(plugin, action.name, request)
     except errors.CallRejected as refusal:
         return refusal
     return None
@@ -175,8 +177,8 @@ class TestWithinARun:
     @each(IN_RUN)
     async def test_granted_action_reaches_its_handler(self, action: Action, matrix: Any) -> None:
         made = await world()
-        asked = request(action, (await start_run(made)).run_id)
-        expect_allowed(made, await outcome(made, action, asked), matrix)
+        model_request = request(action, (await start_run(made)).run_id)
+        expect_allowed(made, await outcome(made, action, model_request), matrix)
 
     @each(IN_RUN)
     async def test_unknown_run_is_refused(self, action: Action, matrix: Any) -> None:
@@ -225,8 +227,8 @@ class TestWithinARun:
         """The audit entry has the code of the budget."""
         made = await world()
         await made.core.budgets.add(Budget("small", "Small", scope=scope, tokens=1))
-        asked = request(action, (await start_run(made)).run_id)
-        refusal = await refused_call(made, action, asked)
+        model_request = request(action, (await start_run(made)).run_id)
+        refusal = await refused_call(made, action, model_request)
         assert refusal.code == "budget_exceeded", refusal.message
         assert [row["code"] for row in made.rows(AUDIT, outcome="denied")] == ["budget_exceeded"]
         matrix.count()
@@ -264,30 +266,30 @@ class TestWithinARun:
     @each(actions_named(OPERATIONS))
     async def test_operation_of_another_model_type_is_refused(self, action: Action, matrix: Any) -> None:
         made = await world()
-        asked = request(action, (await start_run(made)).run_id, model_id=OPERATIONS[action.name])
-        expect_refused(made, action, await refused_call(made, action, asked), "unauthorized", matrix)
+        model_request = request(action, (await start_run(made)).run_id, model_id=OPERATIONS[action.name])
+        expect_refused(made, action, await refused_call(made, action, model_request), "unauthorized", matrix)
 
     @each(actions_named(RESOURCES))
     async def test_empty_resource_policy_is_refused(self, action: Action, matrix: Any) -> None:
         made = await world(policy=ResourcePolicy(skills=()))
-        asked = request(action, (await start_run(made)).run_id)
-        expect_refused(made, action, await refused_call(made, action, asked), "unauthorized", matrix)
+        model_request = request(action, (await start_run(made)).run_id)
+        expect_refused(made, action, await refused_call(made, action, model_request), "unauthorized", matrix)
 
     @each(actions_named(STATE))
     @pytest.mark.parametrize("scope", ["conversation", "actor", "subject", "binding", "runner"])
     async def test_state_scope_outside_the_policy_is_refused(self, action: Action, scope: str, matrix: Any) -> None:
         others = tuple(each for each in ("conversation", "actor", "binding", "runner") if each != scope)
         made = await world(scopes=others)
-        asked = request(action, (await start_run(made)).run_id, scope=scope)
-        expect_refused(made, action, await refused_call(made, action, asked), "unauthorized", matrix)
+        model_request = request(action, (await start_run(made)).run_id, scope=scope)
+        expect_refused(made, action, await refused_call(made, action, model_request), "unauthorized", matrix)
 
     @each(actions_named(STORAGE))
     @pytest.mark.parametrize("area", ["plugin", "binding", "workspace"])
     async def test_storage_area_outside_the_policy_is_refused(self, action: Action, area: str, matrix: Any) -> None:
         areas = tuple(each for each in ("plugin", "binding", "workspace") if each != area)
         made = await world(policy=replace(GRANTED, storage=areas))
-        asked = request(action, (await start_run(made)).run_id, area=area)
-        expect_refused(made, action, await refused_call(made, action, asked), "unauthorized", matrix)
+        model_request = request(action, (await start_run(made)).run_id, area=area)
+        expect_refused(made, action, await refused_call(made, action, model_request), "unauthorized", matrix)
 
     @each(actions_named(HISTORY))
     async def test_history_of_another_conversation_is_refused(self, action: Action, matrix: Any) -> None:
@@ -296,14 +298,14 @@ class TestWithinARun:
         other = await made.plugins.next_run()
         run = await start_run(made)
         named = {"conversation_id": other.context["context"]["conversation_id"]}
-        asked = request(action, run.run_id, **(named if action.name == "history_page" else {"filters": named}))
-        expect_refused(made, action, await refused_call(made, action, asked), "unauthorized", matrix)
+        model_request = request(action, run.run_id, **(named if action.name == "history_page" else {"filters": named}))
+        expect_refused(made, action, await refused_call(made, action, model_request), "unauthorized", matrix)
 
     @each(IN_RUN)
     async def test_oversized_request_is_refused(self, action: Action, matrix: Any) -> None:
         made = await world()
-        asked = request(action, (await start_run(made)).run_id, call_id="x" * (action.max_bytes + 1))
-        expect_refused(made, action, await refused_call(made, action, asked), "payload_too_large", matrix)
+        model_request = request(action, (await start_run(made)).run_id, call_id="x" * (action.max_bytes + 1))
+        expect_refused(made, action, await refused_call(made, action, model_request), "payload_too_large", matrix)
 
     @each(IN_RUN)
     async def test_call_over_the_rate_limit_is_refused(self, action: Action, matrix: Any) -> None:
@@ -331,8 +333,8 @@ class TestWithinARun:
     async def test_malformed_request_is_refused(self, action: Action, matrix: Any) -> None:
         made = await world()
         run = await start_run(made)
-        for asked in (None, [], "x", 5, {}, request(action, run.run_id, call_id=7), request(action, 7)):  # type: ignore[arg-type]
-            refusal = await refused_call(made, action, asked)  # type: ignore[arg-type]
+        for model_request in (None, [], "x", 5, {}, request(action, run.run_id, call_id=7), request(action, 7)):  # type: ignore[arg-type]
+            refusal = await refused_call(made, action, model_request)  # type: ignore[arg-type]
             assert refusal.code == "invalid_argument"
             assert action.name in refusal.message
             matrix.count()
@@ -366,8 +368,8 @@ class TestOutsideARun:
     @each(OUTSIDE)
     async def test_oversized_request_is_refused(self, action: Action, matrix: Any) -> None:
         made = await world()
-        asked = request(action, None, call_id="x" * (action.max_bytes + 1))
-        expect_refused(made, action, await refused_call(made, action, asked), "payload_too_large", matrix)
+        model_request = request(action, None, call_id="x" * (action.max_bytes + 1))
+        expect_refused(made, action, await refused_call(made, action, model_request), "payload_too_large", matrix)
 
     @each(OUTSIDE)
     async def test_call_over_the_rate_limit_is_refused(self, action: Action, matrix: Any) -> None:

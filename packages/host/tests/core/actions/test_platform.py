@@ -26,8 +26,8 @@ async def open_world(**ports: Any) -> tuple[World, ScriptedPlatforms]:
 
 async def upload(world: World, piece: bytes, plugin: str = ME, **fields: Any) -> dict[str, Any]:
     content = base64.b64encode(piece).decode()
-    asked = {"call_id": "c:1", "bot_id": "bot", "filename": "a.txt", "content_base64": content, **fields}
-    return await world.core.gate.call(plugin, "upload_file", asked)
+    arguments = {"call_id": "c:1", "bot_id": "bot", "filename": "a.txt", "content_base64": content, **fields}
+    return await world.core.gate.call(plugin, "upload_file", arguments)
 
 
 async def code_of(world: World, piece: bytes = b"x", plugin: str = ME, **fields: Any) -> str:
@@ -82,9 +82,9 @@ async def test_open_uploads_and_their_sizes_are_limited(monkeypatch: pytest.Monk
 )
 async def test_local_path_in_a_chain_is_refused_at_any_depth(chain: list[Any]) -> None:
     world, bots = await open_world()
-    asked = {"call_id": "c:1", "bot_id": "bot", "target_type": "group", "target_id": "1", "chain": chain}
+    arguments = {"call_id": "c:1", "bot_id": "bot", "target_type": "group", "target_id": "1", "chain": chain}
     with pytest.raises(CallRejected, match="a path is not taken") as refusal:
-        await world.core.gate.call(ME, "send_message", asked)
+        await world.core.gate.call(ME, "send_message", arguments)
     assert (refusal.value.code, bots.calls) == ("invalid_argument", [])
 
 

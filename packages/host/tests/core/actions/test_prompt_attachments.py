@@ -17,7 +17,7 @@ from parlour_sdk.protocol.artifacts import ArtifactCreate
 from parlour_sdk.protocol.content import MediaElement
 from parlour_sdk.protocol.models import InvokeModel
 
-CONTENT = b"x" * 40
+CONTENT = b"%PDF-1.7\n\xff" * 4
 ONE_MESSAGE, TWO_MESSAGES = [2], [1, 1]
 
 

@@ -106,11 +106,11 @@ async def test_ledger_counts_calls_and_records_their_outcomes() -> None:
 
 async def test_pending_tool_call_is_cancelled_with_its_run() -> None:
     made, tools, run = await open_world()
-    asked = asyncio.ensure_future(made.call(run, "call_tool", tool_name="stuck"))
+    call = asyncio.ensure_future(made.call(run, "call_tool", tool_name="stuck"))
     await until(lambda: tools.requests)
     await cancel(made, run)
     with pytest.raises(CallRejected) as refused:
-        await asked
+        await call
     assert refused.value.code == "cancelled"
 
 

@@ -91,8 +91,8 @@ async def test_known_message_of_the_chat_may_be_used() -> None:
 async def test_message_of_another_chat_is_denied_though_it_is_known() -> None:
     group = await account_wide()
     await group.say("over there", chat_id="8")
-    there = await group.world.plugins.next_run()
-    there.answer("there")
+    other_run = await group.world.plugins.next_run()
+    other_run.answer("there")
     await group.world.rest()
     said = next(row["platform_message_id"] for row in group.rows(OUTBOX))
     assert await is_denied(group, await group.run(), "message.delete", {"message_id": said}, {})

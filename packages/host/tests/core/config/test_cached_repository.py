@@ -11,14 +11,18 @@ from parlour.core.config.budgets import BUDGET_ROWS
 from parlour.core.config.cached_repository import CachedRepository, RowMapping
 from parlour.core.config.mcp_servers import MCP_SERVER_ROWS
 from parlour.core.config.models import MODEL_ROWS, PROVIDER_ROWS
+from parlour.core.config.pipelines import PIPELINE_ROWS
 from parlour.core.config.schedules import SCHEDULE_ROWS, ScheduleState
 from parlour.core.config.webhooks import WEBHOOK_ROWS
+from parlour.core.config.word_lists import WORD_LIST_ROWS
 from parlour.core.journal import Delete, GuardFailed, Insert, PreparedCallback, Receipt, Statement, Unit, Update, where
 from parlour.core.model.budget import Budget
 from parlour.core.model.inbound_webhook import Webhook
 from parlour.core.model.mcp_server import McpServer
 from parlour.core.model.model_config import Model, Prices, Provider
+from parlour.core.model.pipeline import Pipeline
 from parlour.core.model.schedule import Schedule
+from parlour.core.model.word_list import WordList
 from parlour.core.store.tables import META
 from parlour.testing import MemoryJournal
 
@@ -59,6 +63,18 @@ KINDS: dict[str, tuple[RowMapping[Any, Any], Any, Any, Any]] = {
         ScheduleState(replace(DAILY, text="go"), 2000, 1000),
         ScheduleState(Schedule("s2", "often", interval_seconds=60), 60_000, 0),
     ),
+    "pipeline": (
+        PIPELINE_ROWS,
+        Pipeline("p1", "Support", "agent", skills=("a",)),
+        Pipeline("p1", "Help", "agent", message_policy={"limits": []}),
+        Pipeline("p2", "Other", "agent", conversation_ttl=60.0, enabled=False),
+    ),
+    "word_list": (
+        WORD_LIST_ROWS,
+        WordList("l1", "Rude", ("bad",), ("b+",)),
+        WordList("l1", "Rude", ("worse",)),
+        WordList("l2", "Other"),
+    ),
     "webhook": (
         WEBHOOK_ROWS,
         Webhook("w1", "builds", "sealed"),
@@ -74,6 +90,8 @@ UNITS = {
     "model": ("models.put", "models.put", "model.remove"),
     "provider": ("model_providers.put", "model_providers.put", "provider.remove"),
     "schedule": ("schedule.create", "schedule.replace", "schedule.delete"),
+    "pipeline": ("pipeline.add", "pipeline.replace", "pipeline.remove"),
+    "word_list": ("word_list.add", "word_list.replace", "word_list.remove"),
     "webhook": ("webhook.add", "webhook.replace", "webhook.remove"),
 }
 ALSO = Insert(META, {"name": "also", "value": "x"}, conflict="ignore")

@@ -11,7 +11,7 @@ from parlour.core.journal import Row, Select, Unit, UnitBuilder, where
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.store import outbox_rows
 from parlour.core.store.tables import OUTBOX
-from parlour.testing.memory_handovers import MemoryHandovers
+from parlour.testing.memory_send_log import MemorySendLog
 
 from ..support import EPOCH, BreakableJournal, LoopClock, PlatformSurface, until
 
@@ -45,11 +45,11 @@ class Post:
     ) -> None:
         self.journal = journal or BreakableJournal()
         self.surface = surface or PlatformSurface()
-        self.handovers = MemoryHandovers()
+        self.send_log = MemorySendLog()
         ownership = ownership or SoleOwner()
-        states = RowStates(self.journal, ownership, NoListeners(), NoNotices(), self.handovers, LoopClock())
+        states = RowStates(self.journal, ownership, NoListeners(), NoNotices(), self.send_log, LoopClock())
         replies = ReplyPolicy(self.journal, LoopClock())
-        sender = Sender({"platform": self.surface}, ownership, states, replies, self.handovers, LoopClock())
+        sender = Sender({"platform": self.surface}, ownership, states, replies, self.send_log, LoopClock())
         self.outbox = Outbox(self.journal, sender, LoopClock())
 
     async def write(self, name: str, target: str = "chat", **fields: Any) -> OutboxRow:

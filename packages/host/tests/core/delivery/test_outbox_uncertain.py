@@ -90,7 +90,7 @@ async def test_failed_lookup_counts_as_not_found() -> None:
     post.surface.prepared.append(ConnectionResetError("cut"))
     await post.post("a")
     await post.done()
-    assert len(post.surface.asked) == 1
+    assert len(post.surface.lookups) == 1
     assert [each.possibly_repeated for each in post.surface.tries] == [False, True]
 
 
@@ -98,11 +98,11 @@ async def test_started_send_is_uncertain_after_a_crash() -> None:
     post = Post()
     await post.write("a", state="sending")
     await post.write("b", state="pending")
-    post.handovers.record_start("a")
+    post.send_log.record_start("a")
     await post.outbox.recover()
     await post.done()
     assert [(each.outbox_id, each.possibly_repeated) for each in post.surface.tries] == [("a", True), ("b", False)]
-    assert len(post.surface.asked) == 1
+    assert len(post.surface.lookups) == 1
 
 
 @pytest.mark.parametrize("kind", ["message", "action"])
@@ -112,7 +112,7 @@ async def test_send_that_had_not_started_is_sent_normally_after_a_crash(kind: st
     await post.outbox.recover()
     await post.done()
     assert [(each.outbox_id, each.possibly_repeated) for each in post.surface.tries] == [("a", False)]
-    assert post.surface.asked == []
+    assert post.surface.lookups == []
     assert post.state("a") == ("sent", "")
 
 
@@ -120,11 +120,11 @@ async def test_send_that_had_not_started_is_sent_normally_after_a_crash(kind: st
 async def test_acknowledged_send_is_recorded_as_sent_after_a_crash(kind: str) -> None:
     post = Post()
     await post.write("a", state="sending", kind=kind)
-    post.handovers.record_start("a")
-    post.handovers.record_acknowledgement("a", "platform-7")
+    post.send_log.record_start("a")
+    post.send_log.record_acknowledgement("a", "platform-7")
     await post.outbox.recover()
     await post.done()
-    assert post.surface.tries == post.surface.asked == []
+    assert post.surface.tries == post.surface.lookups == []
     assert post.state("a") == ("sent", "")
     assert post.row("a")["platform_message_id"] == "platform-7"
 
@@ -140,7 +140,7 @@ async def test_earlier_attempt_makes_a_send_uncertain_after_a_crash() -> None:
 async def test_all_sends_are_uncertain_without_a_send_log() -> None:
     post = Post()
     await post.write("a", state="sending")
-    post.handovers.lose()
+    post.send_log.lose()
     await post.outbox.recover()
     await post.done()
     assert [each.possibly_repeated for each in post.surface.tries] == [True]
@@ -153,14 +153,14 @@ async def test_finished_rows_leave_no_entry_in_the_send_log() -> None:
         await post.post(name)
     await post.done()
     assert [post.state(each)[0] for each in ("a", "b")] == ["failed", "sent"]
-    assert not post.handovers.was_started("a")
-    assert not post.handovers.was_started("b")
+    assert not post.send_log.was_started("a")
+    assert not post.send_log.was_started("b")
 
 
 async def test_started_action_is_not_repeated_after_a_crash() -> None:
     post = Post()
     await post.write("a", state="sending", kind="action")
-    post.handovers.record_start("a")
+    post.send_log.record_start("a")
     await post.outbox.recover()
     await post.done()
     assert post.surface.tries == []

@@ -115,7 +115,7 @@ async def test_kill_makes_only_the_started_send_uncertain() -> None:
     await post.post("third", "chat 3")
     await settle()
     after = Post(journal=post.journal)
-    after.handovers.__dict__.update(post.handovers.__dict__)
+    after.send_log.__dict__.update(post.send_log.__dict__)
     await post.outbox.close()
     await after.outbox.recover()
     await after.done()
@@ -128,7 +128,7 @@ async def test_waiting_row_is_not_in_the_send_log() -> None:
     post.platform.turns.clear()
     await post.post("a")
     await settle()
-    assert not post.handovers.was_started("a")
+    assert not post.send_log.was_started("a")
     post.platform.turns.set()
     await post.done()
     assert post.state("a")[0] == "sent"
@@ -142,7 +142,7 @@ async def test_waiting_row_is_left_to_the_next_start() -> None:
     await post.outbox.close()
     assert [each.outbox_id for each in post.platform.tries] == ["first"]
     assert post.state("first")[0] == "sent"
-    assert not post.handovers.was_started("second")
+    assert not post.send_log.was_started("second")
 
 
 async def test_cancelled_waiter_is_skipped() -> None:

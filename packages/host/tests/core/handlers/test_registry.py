@@ -16,6 +16,7 @@ from parlour.core.routing.default_resolver import DefaultResolver
 from parlour.core.routing.router import Router
 from parlour.core.runs.lane_result import LaneResult
 from parlour.core.runs.session import QueuedEvent
+from parlour.core.runs.transcript_corrections import TranscriptCorrections
 from parlour.http.bots.handler_types import HANDLER_FORMS, HandlerType
 
 from ..support import EPOCH, LoopClock, World, message
@@ -52,7 +53,9 @@ async def test_new_handler_type_needs_a_handler_and_a_registry_line() -> None:
     await core.routes.replace("bot", [Route("message.*", "toy", {"colour": "red"})])
     event = RecordedEvent(1, "conversation", EPOCH, message("hello", surface="platform"))
 
-    await EventDispatcher(router, handlers, None, None).handle(QueuedEvent(event))  # type: ignore[arg-type]
+    corrections = TranscriptCorrections(world.journal)
+    dispatcher = EventDispatcher(router, handlers, None, None, corrections)  # type: ignore[arg-type]
+    await dispatcher.handle(QueuedEvent(event))
 
     assert toy.handled == [("hello", {"colour": "red"})]
 

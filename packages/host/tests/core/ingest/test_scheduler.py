@@ -132,7 +132,7 @@ async def test_change_during_a_due_time_is_kept() -> None:
     assert await times(world) == [HOUR, 2 * HOUR]
     assert [run.context["input"]["text"] for run in world.plugins.runs] == ["go", "changed"]
     again = await world.restart()
-    assert [kept.schedule.text for kept in again.core.schedules.all()] == ["changed"]
+    assert [stored.schedule.text for stored in again.core.schedules.all()] == ["changed"]
 
 
 async def test_disabled_schedule_creates_no_events_and_resumes_when_enabled() -> None:

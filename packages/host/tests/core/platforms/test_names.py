@@ -63,8 +63,15 @@ async def test_expired_names_are_deleted_by_retention() -> None:
 async def test_name_stored_with_a_future_time_is_requested_again() -> None:
     world = await open_world()
     ahead = LoopClock().now() + 400 * 24 * 3600 * 1000
-    kept = {"bot_id": BOT, "kind": "user", "entity_id": "eve", "name": "old", "created_at": ahead, "expires_at": ahead}
-    await world.journal.commit(Unit("name.keep", (Insert(NAMES, kept),)))
+    row = {
+        "bot_id": BOT,
+        "kind": "user",
+        "entity_id": "eve",
+        "name": "old",
+        "created_at": ahead,
+        "expires_at": ahead,
+    }
+    await world.journal.commit(Unit("name.keep", (Insert(NAMES, row),)))
     assert await join_member(world, 1) == "Eve"
 
 

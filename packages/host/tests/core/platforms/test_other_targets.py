@@ -103,13 +103,13 @@ async def test_requested_action_cannot_name_another_target(target_kind: str) -> 
 async def test_action_granted_elsewhere_is_executed_and_others_refused() -> None:
     world = await open_world("elsewhere/message.send")
     run = await start_run(world)
-    there = {"chat_type": "private", "chat_id": "there"}
-    outcome = await request_action(world, run, "message.send", target=there, payload=TEXT)
+    other_chat = {"chat_type": "private", "chat_id": "there"}
+    outcome = await request_action(world, run, "message.send", target=other_chat, payload=TEXT)
     assert outcome["status"] == "done"
     assert world.platform.texts("there") == ["psst"]
     for action in ("message.delete", "message.edit", "message.react"):
         with pytest.raises(CallRejected):
-            await request_action(world, run, action, target=there, payload=PAYLOADS[action])
+            await request_action(world, run, action, target=other_chat, payload=PAYLOADS[action])
     run.answer("done")
     await world.rest()
 
@@ -165,9 +165,9 @@ class Hook:
         return WebhookHttpResponse(200, self._body)
 
 
-THERE = {"target_type": "group", "target_id": "there"}
+OTHER_TARGET = {"target_type": "group", "target_id": "there"}
 ACTION_PARAMS: dict[str, dict[str, Any]] = {
-    "send_message": {**THERE, **TEXT},
+    "send_message": {**OTHER_TARGET, **TEXT},
     "reply": {"chat_type": "group", "chat_id": "there", **TEXT},
     "edit_message": {"chat_type": "group", "chat_id": "there", "message_id": "m", **TEXT},
     "delete_message": {"chat_type": "group", "chat_id": "there", "message_id": "m"},

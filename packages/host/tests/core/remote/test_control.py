@@ -260,10 +260,10 @@ async def test_plugin_of_the_runner_appends_results_and_finalizes_its_run() -> N
     await settle()
     data = {"message": {"role": "assistant", "content": "from beside"}}
     result = {"run_id": run.run_id, "type": "message.completed", "data": data, "sequence": 2}
-    asked = {"target_run_id": run.run_id, "result": result}
+    arguments = {"target_run_id": run.run_id, "result": result}
     for plugin in (BOARD, OTHER):
-        assert (await refusal(world, plugin, "run_append_result", **asked)).code == "not_found"
-    await ask(world, PLUGIN, "run_append_result", **asked)
+        assert (await refusal(world, plugin, "run_append_result", **arguments)).code == "not_found"
+    await ask(world, PLUGIN, "run_append_result", **arguments)
     taken = {**result, "sequence": 1}
     refused = await refusal(world, PLUGIN, "run_append_result", target_run_id=run.run_id, result=taken)
     assert refused.code == "invalid_argument"

@@ -142,20 +142,20 @@ async def test_started_run_cannot_be_released() -> None:
 async def test_only_the_holder_has_the_grant_of_the_run() -> None:
     world = await workshop()
     held = await hold(world)
-    asked = {"run_id": held.run_id, "scope": "conversation", "key": "k", "value": "v"}
-    assert (await refusal(world, OTHER, "state_set", **asked)).code == "unauthorized"
-    assert (await refusal(world, "acme/puppet", "state_set", **asked)).code == "unauthorized"
+    arguments = {"run_id": held.run_id, "scope": "conversation", "key": "k", "value": "v"}
+    assert (await refusal(world, OTHER, "state_set", **arguments)).code == "unauthorized"
+    assert (await refusal(world, "acme/puppet", "state_set", **arguments)).code == "unauthorized"
     assert await status(world, held.run_id) == "claimed"
     for wrong in ({}, {"lease": "an older one"}):
-        assert (await refusal(world, FORGE, "state_set", **asked, **wrong)).code == "unauthorized"
+        assert (await refusal(world, FORGE, "state_set", **arguments, **wrong)).code == "unauthorized"
     assert await status(world, held.run_id) == "claimed"
-    await ask(world, FORGE, "state_set", lease=held.lease, **asked)
+    await ask(world, FORGE, "state_set", lease=held.lease, **arguments)
     assert await status(world, held.run_id) == "running"
     assert [row["value"] for row in world.rows(STATE)] == ['"v"']
     await held.say("done")
     await held.complete()
     await world.rest()
-    assert (await refusal(world, FORGE, "state_set", lease=held.lease, **asked)).code == "unauthorized"
+    assert (await refusal(world, FORGE, "state_set", lease=held.lease, **arguments)).code == "unauthorized"
 
 
 async def test_outdated_lease_cannot_be_used_after_another_claim() -> None:
@@ -164,9 +164,9 @@ async def test_outdated_lease_cannot_be_used_after_another_claim() -> None:
     await ask(world, FORGE, "run_release", target_run_id=lost.run_id, lease=lost.lease)
     held = await claim(world)
     assert held is not None
-    asked = {"run_id": held.run_id, "scope": "conversation", "key": "k", "value": "v"}
-    assert (await refusal(world, FORGE, "state_set", lease=lost.lease, **asked)).code == "unauthorized"
-    await ask(world, FORGE, "state_set", lease=held.lease, **asked)
+    arguments = {"run_id": held.run_id, "scope": "conversation", "key": "k", "value": "v"}
+    assert (await refusal(world, FORGE, "state_set", lease=lost.lease, **arguments)).code == "unauthorized"
+    await ask(world, FORGE, "state_set", lease=held.lease, **arguments)
     await held.say("done")
     await held.complete()
     await world.rest()
@@ -185,11 +185,11 @@ async def test_only_the_holder_appends_results_and_finalizes() -> None:
     world = await workshop()
     held = await hold(world)
     result = {"run_id": held.run_id, "type": "run.completed", "data": {"finish_reason": "stop"}, "sequence": 1}
-    asked = {"target_run_id": held.run_id, "result": result}
-    assert (await refusal(world, BOARD, "run_append_result", **asked, lease=held.lease)).code == "not_found"
-    assert (await refusal(world, OTHER, "run_append_result", **asked, lease="guess")).code == "unauthorized"
-    assert (await refusal(world, "acme/puppet", "run_append_result", **asked)).code == "unauthorized"
-    assert (await refusal(world, FORGE, "run_append_result", **asked)).code == "unauthorized"
+    arguments = {"target_run_id": held.run_id, "result": result}
+    assert (await refusal(world, BOARD, "run_append_result", **arguments, lease=held.lease)).code == "not_found"
+    assert (await refusal(world, OTHER, "run_append_result", **arguments, lease="guess")).code == "unauthorized"
+    assert (await refusal(world, "acme/puppet", "run_append_result", **arguments)).code == "unauthorized"
+    assert (await refusal(world, FORGE, "run_append_result", **arguments)).code == "unauthorized"
     assert (await refusal(world, OTHER, "run_renew", target_run_id=held.run_id, lease="x")).code == "unauthorized"
     ending = {"target_run_id": held.run_id, "status": "failed", "lease": "guess"}
     assert (await refusal(world, OTHER, "run_finalize", **ending)).code == "unauthorized"

@@ -71,7 +71,7 @@ async def test_invalid_result_is_refused_and_its_number_stays_free() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "ended"),
+    ("result", "ended"),
     [
         ({"status": "failed", "error": "no luck"}, ("failed", "runner.error", "no luck")),
         ({"status": "failed", "code": "forge.cold", "error": "cold"}, ("failed", "forge.cold", "cold")),
@@ -81,10 +81,10 @@ async def test_invalid_result_is_refused_and_its_number_stays_free() -> None:
     ],
     ids=lambda value: str(value)[:40],
 )
-async def test_holder_finalizes_its_run(asked: dict[str, str], ended: tuple[str, str, str]) -> None:
+async def test_holder_finalizes_its_run(result: dict[str, str], ended: tuple[str, str, str]) -> None:
     world = await workshop()
     held = await hold(world)
-    answer = await held.ask("run_finalize", **asked)
+    answer = await held.ask("run_finalize", **result)
     assert answer["status"] == ended[0]
     await world.rest()
     row = world.rows(RUNS)[0]

@@ -67,8 +67,8 @@ class Held:
             self.sent += 1
             sequence = self.sent
         result = {"run_id": self.run_id, "type": kind, "data": data, "sequence": sequence}
-        asked = {"target_run_id": self.run_id, "result": result, "lease": self.lease, **more}
-        await ask(self.world, self.plugin, "run_append_result", **asked)
+        arguments = {"target_run_id": self.run_id, "result": result, "lease": self.lease, **more}
+        await ask(self.world, self.plugin, "run_append_result", **arguments)
 
     async def say(self, text: str, **more: Any) -> None:
         await self.send("message.completed", {"message": {"role": "assistant", "content": text}}, **more)
@@ -102,8 +102,8 @@ async def register(world: World, runtime_id: str = "anvil", plugin: str = FORGE,
 async def claim(
     world: World, runtime_id: str = "anvil", plugin: str = FORGE, wait: float = 0, **fields: Any
 ) -> Held | None:
-    asked = {"runtime_id": runtime_id, "wait_seconds": wait, **fields}
-    claimed = (await ask(world, plugin, "run_claim", **asked))["claimed"]
+    arguments = {"runtime_id": runtime_id, "wait_seconds": wait, **fields}
+    claimed = (await ask(world, plugin, "run_claim", **arguments))["claimed"]
     if claimed is None:
         return None
     return Held(world, plugin, claimed["run"]["run_id"], claimed["lease"], claimed)

@@ -73,14 +73,14 @@ async def test_disabled_route_is_skipped() -> None:
 @pytest.mark.parametrize("following", [[], [to("a")]])
 async def test_a_route_of_an_unknown_handler_type_is_passed_over_and_reported(following: list[Route]) -> None:
     world = await World.open(make_agent("a"), echo=True)
-    await world.core.routes.replace("bot", [Route("*", "pipeline", priority=9), *following])
+    await world.core.routes.replace("bot", [Route("*", "future", priority=9), *following])
     await world.say("hi", surface="platform")
     await world.rest()
 
     [event] = world.rows(EVENTS)
     steps = (await Explanations(world.journal, SystemClock()).explain(event)).steps
     trail = " ".join(step.text for step in steps)
-    assert "after route '*': handler type pipeline is unknown to this version" in trail
+    assert "after route '*': handler type future is unknown to this version" in trail
     assert len(world.plugins.runs) == len(following)
 
 
@@ -154,10 +154,10 @@ async def test_routes_are_read_back_in_order() -> None:
 async def test_replacing_routes_keeps_those_of_other_bots() -> None:
     repository = RouteRepository(MemoryJournal(), CountedIds())
     await repository.replace("one", [to("a")])
-    [kept] = await repository.replace("two", [to("b")])
+    [stored] = await repository.replace("two", [to("b")])
     await repository.replace("one", [])
     assert repository.in_match_order("one") == []
-    assert repository.in_match_order("two") == [kept]
+    assert repository.in_match_order("two") == [stored]
 
 
 def _kind(pattern: str) -> int:

@@ -51,11 +51,11 @@ async def test_record_of_a_call_cancelled_by_the_deletion_is_not_written() -> No
     models = ScriptedModels(Hang())
     made = await world(Providers(models=models))
     run = await start_run(made)
-    asked = asyncio.ensure_future(made.call(run, "invoke_llm", **ASK))
+    pending_call = asyncio.ensure_future(made.call(run, "invoke_llm", **ASK))
     await until(lambda: models.askings)
     await made.core.conversation_eraser.erase(conversation_of(made, run.run_id), PERSON)
     with pytest.raises(CallRejected):
-        await asked
+        await pending_call
     await asyncio.sleep(2 * FLUSH_SECONDS)
     assert made.rows(MODEL_CALLS) == []
 

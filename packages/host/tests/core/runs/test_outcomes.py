@@ -34,6 +34,6 @@ async def test_waiter_receives_the_outcome_of_an_answered_event() -> None:
     waiting = world.core.outcomes.wait_for(accepted.seq)
     run = await world.plugins.next_run()
     run.answer("hello")
-    settled = await waiting
-    assert (settled.outcome, settled.run_id) == ("answered", run.run_id)
+    outcome = await waiting
+    assert (outcome.outcome, outcome.run_id) == ("answered", run.run_id)
     await world.rest()

@@ -23,10 +23,10 @@ def milliseconds() -> int:
 @pytest.mark.parametrize("off", [0, -HOUR_SECONDS, HOUR_SECONDS])
 async def test_the_time_of_a_message_is_converted_to_the_hosts_clock(off: int, bot: Bot, simulator: Simulator) -> None:
     """Sends one message of now and one of ten minutes ago."""
-    there = int(time.time()) + off
-    await simulator.report({**native.heartbeat(10001, 60), "time": there})
-    await simulator.say("now", time=there)
-    await simulator.say("earlier", time=there - 600)
+    platform_time = int(time.time()) + off
+    await simulator.report({**native.heartbeat(10001, 60), "time": platform_time})
+    await simulator.say("now", time=platform_time)
+    await simulator.say("earlier", time=platform_time - 600)
     now, earlier = await bot.link.events(2)
     assert milliseconds() - TOLERANCE_MILLISECONDS < now.happened_at <= milliseconds()
     assert (
@@ -34,7 +34,7 @@ async def test_the_time_of_a_message_is_converted_to_the_hosts_clock(off: int, b
         < earlier.happened_at
         <= milliseconds() - 600_000 + TOLERANCE_MILLISECONDS
     )
-    assert now.event.timestamp == there * 1000
+    assert now.event.timestamp == platform_time * 1000
 
 
 async def test_a_message_from_the_future_gets_the_current_time(bot: Bot, simulator: Simulator) -> None:

@@ -55,7 +55,7 @@ async def test_an_unstorable_update_does_not_block_later_updates(bot: Bot, monke
     await bot.simulator.updates.notify()
     incoming = await bot.link.events(2)
     assert [each.event.message_chain[1].text for each in incoming] == ["one", "two"]  # type: ignore[attr-defined]
-    await bot.link.until(lambda: '"offset":600000003' in (bot.link.kept_cursor or "").replace(" ", ""))
+    await bot.link.until(lambda: '"offset":600000003' in (bot.link.stored_cursor or "").replace(" ", ""))
 
 
 async def test_half_of_an_emoji_becomes_a_replacement_character(bot: Bot) -> None:

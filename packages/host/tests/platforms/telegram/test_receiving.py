@@ -25,9 +25,9 @@ async def test_the_offset_is_stored_with_the_events_and_used_after_a_restart(sim
         await simulator.say("one", ANN)
         await bot.link.events(1)
         last = simulator.updates.reported[-1]["update_id"]
-        assert json.loads(bot.link.kept_cursor or "") == {"offset": last + 1, "albums": []}
+        assert json.loads(bot.link.stored_cursor or "") == {"offset": last + 1, "albums": []}
     again = Bot(simulator, url)
-    again.link.kept_cursor = bot.link.kept_cursor
+    again.link.stored_cursor = bot.link.stored_cursor
     await simulator.say("two", ANN)
     async with again.served():
         [incoming] = await again.link.events(1)

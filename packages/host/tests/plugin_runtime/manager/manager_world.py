@@ -41,7 +41,7 @@ class RecordedRuntime:
         self.start_failures: dict[str, str] = {}
         self.start_gates: dict[str, asyncio.Event] = {}
         """Versions whose start waits for the event."""
-        self.start_begun: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self.starting: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self.restarted: list[str] = []
         self.draining_folder: Path | None = None
         """The code of a process that only finishes its runs."""
@@ -55,7 +55,7 @@ class RecordedRuntime:
             self.running[plugin_id] = Running(plugin, "failed" if reason else "ready", reason)
 
     async def _start(self, plugin: InstalledVersion) -> None:
-        self.start_begun[plugin.version].set()
+        self.starting[plugin.version].set()
         if plugin.version in self.start_gates:
             await self.start_gates[plugin.version].wait()
 

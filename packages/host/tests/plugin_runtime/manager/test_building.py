@@ -20,10 +20,10 @@ async def test_the_last_lines_of_the_log_are_returned(world: World, tmp_path: Pa
 
 
 async def test_a_plugin_is_shown_as_building_while_its_environment_is_built(tmp_path: Path) -> None:
-    gate, begun = tmp_path / "gate", tmp_path / "begun"
+    gate, start_marker = tmp_path / "gate", tmp_path / "begun"
     os.mkfifo(gate)
     failing = tmp_path / "uv"
-    failing.write_text(f'#!/bin/sh\necho > "{begun}"; read line < "{gate}"; echo "error: no luck"; exit 1\n')
+    failing.write_text(f'#!/bin/sh\necho > "{start_marker}"; read line < "{gate}"; echo "error: no luck"; exit 1\n')
     failing.chmod(0o755)
     world = World(tmp_path, uv=failing)
     installing = asyncio.create_task(world.install(write_plugin(tmp_path / "one", requirements="six\n")))
@@ -104,9 +104,9 @@ async def test_a_failed_upgrade_reports_that_the_old_version_has_failed_too(worl
 
 
 async def test_a_start_that_waits_for_an_environment_is_shown_as_building(tmp_path: Path) -> None:
-    begun = tmp_path / "begun"
+    start_marker = tmp_path / "begun"
     hanging = tmp_path / "uv"
-    hanging.write_text(f'#!/bin/sh\necho > "{begun}"; exec sleep 60\n')
+    hanging.write_text(f'#!/bin/sh\necho > "{start_marker}"; exec sleep 60\n')
     hanging.chmod(0o755)
     world = World(tmp_path, uv=hanging)
     await world.install(write_plugin(tmp_path / "one"))
@@ -115,7 +115,7 @@ async def test_a_start_that_waits_for_an_environment_is_shown_as_building(tmp_pa
 
     building = asyncio.create_task(world.manager._builds.ensure_environment(HELLO, Requirements(("six",))))
     async with asyncio.timeout(10):
-        while not begun.exists():  # noqa: ASYNC110 - a file has no notification
+        while not start_marker.exists():  # noqa: ASYNC110 - a file has no notification
             await asyncio.sleep(0.01)
 
     assert world.manager.all()[0].status == "building"

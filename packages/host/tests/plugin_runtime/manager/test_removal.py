@@ -40,7 +40,7 @@ async def test_the_version_of_a_disabled_plugin_is_kept_until_the_new_one_has_st
     assert await world.install(write_plugin(tmp_path / "two", version="2.0")) == "1.0 disabled"
     [facts] = world.manager.all()
     assert facts.reason == "version 2.0 takes its place once it is enabled and has started"
-    assert not world.runtime.start_begun["2.0"].is_set()
+    assert not world.runtime.starting["2.0"].is_set()
 
     facts = await world.manager.change(HELLO, None, True)
     assert (facts.version, facts.status) == ("1.0", "ready")
@@ -56,16 +56,16 @@ async def test_a_removed_plugin_is_gone_and_its_data_is_kept_or_deleted(
     world: World, tmp_path: Path, delete: bool
 ) -> None:
     await world.install(write_plugin(tmp_path / "one"))
-    kept = world.data / HELLO / "kept.txt"
-    kept.parent.mkdir(parents=True)
-    kept.write_text("mine")
+    data_file = world.data / HELLO / "kept.txt"
+    data_file.parent.mkdir(parents=True)
+    data_file.write_text("mine")
 
     await world.manager.remove(HELLO, delete)
 
     assert world.runtime.running == {}
     assert world.manager.all() == []
     assert names(world.root) == {".lock"}
-    assert kept.exists() != delete
+    assert data_file.exists() != delete
     assert world.forgotten == ([f"{HELLO} 0"] if delete else [])
 
 
@@ -116,7 +116,7 @@ async def test_a_version_installed_during_a_removal_is_started_after_it(world: W
 async def test_a_plugin_removed_while_it_starts_keeps_its_data_until_it_has_ended(world: World, tmp_path: Path) -> None:
     world.runtime.start_gates["1.0"] = asyncio.Event()
     installing = asyncio.create_task(world.install(write_plugin(tmp_path / "one")))
-    await world.runtime.start_begun["1.0"].wait()
+    await world.runtime.starting["1.0"].wait()
     world.folder.mark_for_removal(HELLO, "delete")
 
     world.runtime.start_gates["1.0"].set()

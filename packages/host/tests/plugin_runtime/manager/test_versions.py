@@ -62,12 +62,12 @@ async def test_concurrent_installs_of_one_plugin_run_in_order_with_their_own_out
     world.runtime.start_gates["2.0"] = asyncio.Event()
     world.runtime.start_failures["3.0"] = "it fell over"
     second = asyncio.create_task(world.install(write_plugin(tmp_path / "two", version="2.0")))
-    await world.runtime.start_begun["2.0"].wait()
+    await world.runtime.starting["2.0"].wait()
     third = asyncio.create_task(world.install(write_plugin(tmp_path / "three", version="3.0")))
     fourth = asyncio.create_task(world.install(write_plugin(tmp_path / "four", version="4.0")))
     await world.reconciler.wait_for_lock_requests("acme/hello", 4)
-    assert not world.runtime.start_begun["3.0"].is_set()
-    assert not world.runtime.start_begun["4.0"].is_set()
+    assert not world.runtime.starting["3.0"].is_set()
+    assert not world.runtime.starting["4.0"].is_set()
 
     world.runtime.start_gates["2.0"].set()
 
@@ -100,7 +100,7 @@ async def test_a_plugin_that_hangs_at_its_start_delays_no_other(world: World, tm
     await world.install(write_plugin(tmp_path / "good", name="good", version="1.1"))
     world.runtime.start_gates["9.0"] = asyncio.Event()
     hanging = asyncio.create_task(world.install(write_plugin(tmp_path / "one", version="9.0")))
-    await world.runtime.start_begun["9.0"].wait()
+    await world.runtime.starting["9.0"].wait()
 
     async with asyncio.timeout(10):
         assert await world.install(write_plugin(tmp_path / "other", name="other")) == "1.0 ready"
@@ -108,9 +108,9 @@ async def test_a_plugin_that_hangs_at_its_start_delays_no_other(world: World, tm
         await world.manager.remove("acme/other", True)
     refreshing = asyncio.create_task(world.manager.refresh())
     world.folder.edit("acme/good", lambda record: record.model_copy(update={"enabled": True}))
-    world.runtime.start_begun["1.1"].clear()
+    world.runtime.starting["1.1"].clear()
     async with asyncio.timeout(10):
-        await world.runtime.start_begun["1.1"].wait()
+        await world.runtime.starting["1.1"].wait()
 
     assert not hanging.done()
     world.runtime.start_gates["9.0"].set()
@@ -122,7 +122,7 @@ async def test_a_plugin_removed_while_it_is_upgraded_is_gone_afterwards(world: W
     await world.install(write_plugin(tmp_path / "one"))
     world.runtime.start_gates["2.0"] = asyncio.Event()
     upgrading = asyncio.create_task(world.install(write_plugin(tmp_path / "two", version="2.0")))
-    await world.runtime.start_begun["2.0"].wait()
+    await world.runtime.starting["2.0"].wait()
     removing = asyncio.create_task(world.manager.remove(HELLO, False))
 
     world.runtime.start_gates["2.0"].set()

@@ -31,12 +31,12 @@ class SlowManager:
     """A manager whose removal waits for `go_on`."""
 
     def __init__(self) -> None:
-        self.begun = asyncio.Event()
+        self.started = asyncio.Event()
         self.go_on = asyncio.Event()
         self.removed = asyncio.Event()
 
     async def remove(self, plugin_id: str, delete_data: bool) -> None:
-        self.begun.set()
+        self.started.set()
         await self.go_on.wait()
         self.removed.set()
 
@@ -57,7 +57,7 @@ async def test_a_request_is_finished_after_its_host_disconnects(tmp_path: Path) 
     asking = asyncio.create_task(
         cast(Any, control.dispatch("remove", {"plugin_id": "acme/hello", "delete_data": False}))
     )
-    await manager.begun.wait()
+    await manager.started.wait()
 
     asking.cancel()
     await asyncio.wait([asking])
@@ -95,9 +95,9 @@ def test_a_full_disk_refuses_uploads_until_there_is_room(tmp_path: Path, monkeyp
 
 def test_an_abandoned_upload_makes_room_for_new_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     uploads = Uploads(tmp_path, 10)
-    kept, *_ = [uploads.begin() for _ in range(MAX_OPEN_UPLOADS)]
-    uploads.add(kept, base64.b64encode(b"content").decode())
-    installing = uploads.finish(kept)
+    stored, *_ = [uploads.begin() for _ in range(MAX_OPEN_UPLOADS)]
+    uploads.add(stored, base64.b64encode(b"content").decode())
+    installing = uploads.finish(stored)
     with pytest.raises(PluginError, match="uploads are open"):
         uploads.begin()
 

@@ -31,7 +31,7 @@ def test_only_the_owner_can_read_the_file_and_it_contains_no_token(tokens: Token
 
 
 def test_a_revoked_token_is_not_found_and_can_not_be_revoked_again(tokens: Tokens) -> None:
-    kept, gone = tokens.create("kept", 1), tokens.create("gone", 1)
+    stored, gone = tokens.create("kept", 1), tokens.create("gone", 1)
     found = tokens.find(gone)
     assert found is not None
 
@@ -39,7 +39,7 @@ def test_a_revoked_token_is_not_found_and_can_not_be_revoked_again(tokens: Token
 
     assert tokens.find(gone) is None
     assert not tokens.is_valid(found)
-    assert tokens.find(kept) is not None
+    assert tokens.find(stored) is not None
     assert not tokens.revoke(found.token_id, 6)
     assert [each.revoked_at for each in tokens.all()] == [0, 5]
 

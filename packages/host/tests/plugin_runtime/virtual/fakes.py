@@ -44,7 +44,7 @@ class FakeProcess:
         self.log = asyncio.StreamReader()
         self.memory = 0
         self.processes = 1
-        self.begun_at = now()
+        self.started_at = now()
         self.applied_limits = (0, 0)
         self.active_runs: list[str] = []
         """The active runs, by their text."""

@@ -97,12 +97,12 @@ async def test_an_upgrade_brings_back_a_plugin_that_waits_for_its_next_start(
         await supervisor.ready()
     await crash(launcher.latest)
     waiting = supervisor.run({"text": "patient"})
-    begun_at = now()
+    started_at = now()
 
     await supervisor.replace(harness.plugin("2"))
 
     assert await answer(waiting) == ["patient by 5"]
-    assert now() == begun_at
+    assert now() == started_at
     assert (supervisor.status, supervisor.plugin.version) == ("ready", "2")
 
 

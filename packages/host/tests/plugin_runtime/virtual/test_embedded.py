@@ -294,10 +294,10 @@ async def test_a_run_that_does_not_end_delays_a_removal_for_a_bounded_time(
     answering = asyncio.create_task(answer(runtime.run_agent("test/leaving", {"text": "wait"})))
     await launcher.latest.run_started.wait()
     del store.plugins["test/leaving"]
-    begun = now()
+    started_at = now()
 
     await runtime.refresh()
 
-    assert now() - begun == pytest.approx(SupervisionPolicy().drain_seconds, abs=2)
+    assert now() - started_at == pytest.approx(SupervisionPolicy().drain_seconds, abs=2)
     with pytest.raises(PluginDisconnected):
         await answering

@@ -32,11 +32,11 @@ class NothingAllowed:
 
 async def time_refusal(calls: ActionDispatcher, name: str) -> float:
     """Makes a call that is refused and returns how many seconds that took."""
-    begun = now()
+    started_at = now()
     answer = calls.dispatch(name, {})
     with pytest.raises(WireError, match="not for you"):
         await (anext(answer) if isinstance(answer, AsyncGenerator) else answer)
-    return now() - begun
+    return now() - started_at
 
 
 @pytest.mark.parametrize("name", ["call", "stream"])

@@ -32,7 +32,7 @@ async def test_a_crashed_plugin_is_restarted_after_backoff(harness: SupervisorHa
         crashed = now()
         await crash(launcher.latest)
         await answer(supervisor.run({"text": "again"}))
-        assert launcher.latest.begun_at - crashed == pytest.approx(delay)
+        assert launcher.latest.started_at - crashed == pytest.approx(delay)
 
 
 async def test_a_plugin_may_fail_as_often_as_its_operator_allows(

@@ -38,10 +38,10 @@ def request(messages: Any = "hello", **fields: Any) -> InvokeModel:
     return InvokeModel.model_validate({"call_id": "1", "model_id": "m", "messages": listed, **fields})
 
 
-def body(dialect: ModelDialect, asked: InvokeModel, **fields: Any) -> dict[str, Any]:
+def body(dialect: ModelDialect, model_request: InvokeModel, **fields: Any) -> dict[str, Any]:
     named = {"Anthropic": "anthropic", "Gemini": "gemini"}.get(type(dialect).__name__, "openai")
-    names = ToolNames(tool.name for tool in asked.tools or ())
-    return dialect.chat(called(named, **fields), asked, names, stream=True).body
+    names = ToolNames(tool.name for tool in model_request.tools or ())
+    return dialect.chat(called(named, **fields), model_request, names, stream=True).body
 
 
 def read(answer: ResponseParser, sample: str) -> ResponseChunk:

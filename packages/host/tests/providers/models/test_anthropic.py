@@ -15,9 +15,9 @@ DIALECT = Anthropic()
 
 
 def test_a_dialogue_with_a_picture_and_a_tool_becomes_an_anthropic_request() -> None:
-    asked = body(DIALECT, request(DIALOGUE, tools=[TOOL]), max_output_tokens=9)
-    assert (asked["system"], asked["max_tokens"]) == ("Be brief.", 9)
-    assert asked["messages"] == [
+    sent_body = body(DIALECT, request(DIALOGUE, tools=[TOOL]), max_output_tokens=9)
+    assert (sent_body["system"], sent_body["max_tokens"]) == ("Be brief.", 9)
+    assert sent_body["messages"] == [
         {
             "role": "user",
             "content": [
@@ -34,7 +34,7 @@ def test_a_dialogue_with_a_picture_and_a_tool_becomes_an_anthropic_request() -> 
         },
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "noon"}]},
     ]
-    assert asked["tools"][0]["input_schema"] == TOOL["parameters_schema"]
+    assert sent_body["tools"][0]["input_schema"] == TOOL["parameters_schema"]
 
 
 def test_results_of_several_tools_are_one_turn() -> None:
@@ -52,10 +52,14 @@ def test_a_tool_that_failed_is_marked_as_an_error() -> None:
 
 def test_parameters_of_other_services_are_translated_or_left_out() -> None:
     extra = {"stop": "END", "seed": 1, "max_tokens": 7, "tool_choice": "required", "top_k": 3}
-    asked = body(DIALECT, request(extra=extra))
-    assert (asked["stop_sequences"], asked["max_tokens"], asked["tool_choice"]) == (["END"], 7, {"type": "any"})
-    assert asked["top_k"] == 3
-    assert not {"stop", "seed"} & set(asked)
+    sent = body(DIALECT, request(extra=extra))
+    assert (sent["stop_sequences"], sent["max_tokens"], sent["tool_choice"]) == (
+        ["END"],
+        7,
+        {"type": "any"},
+    )
+    assert sent["top_k"] == 3
+    assert not {"stop", "seed"} & set(sent)
 
 
 def test_json_output_is_requested_by_schema_or_by_instruction() -> None:

@@ -64,7 +64,7 @@ async def test_every_answer_has_its_usage_and_cost(models: ConfiguredModels, ser
     chunks = [chunk async for chunk in models.stream(ASKING, request())]
     assert [chunk.usage is not None for chunk in chunks] == [False, True]
     assert chunks[-1].usage == answer.usage
-    assert server.asked[0].headers["Authorization"] == "Bearer key"
+    assert server.requests[0].headers["Authorization"] == "Bearer key"
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -99,7 +99,7 @@ async def test_a_changed_provider_is_used_and_active_answers_finish(
         async for chunk in chunks:
             said += str(chunk.chunk.content)
     assert said == "one two three four"
-    assert server.asked[-1].headers["Authorization"] == "Bearer new"
+    assert server.requests[-1].headers["Authorization"] == "Bearer new"
 
 
 @pytest.mark.parametrize(

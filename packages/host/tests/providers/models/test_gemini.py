@@ -15,9 +15,9 @@ DIALECT = Gemini()
 
 
 def test_a_dialogue_with_a_picture_and_a_tool_becomes_a_gemini_request() -> None:
-    asked = body(DIALECT, request(DIALOGUE, tools=[TOOL]))
-    assert asked["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
-    assert asked["contents"] == [
+    sent_body = body(DIALECT, request(DIALOGUE, tools=[TOOL]))
+    assert sent_body["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
+    assert sent_body["contents"] == [
         {
             "role": "user",
             "parts": [{"text": "What is this?"}, {"inlineData": {"mimeType": "image/png", "data": "aGk="}}],
@@ -31,7 +31,7 @@ def test_a_dialogue_with_a_picture_and_a_tool_becomes_a_gemini_request() -> None
         },
         {"role": "user", "parts": [{"functionResponse": {"name": "time_now", "response": {"output": "noon"}}}]},
     ]
-    assert asked["tools"][0]["functionDeclarations"][0]["name"] == "time_now"
+    assert sent_body["tools"][0]["functionDeclarations"][0]["name"] == "time_now"
 
 
 def test_the_signature_of_a_call_is_sent_back_with_it() -> None:
@@ -48,23 +48,23 @@ def test_the_signature_of_a_call_is_sent_back_with_it() -> None:
 
 
 def test_the_model_is_named_in_the_path() -> None:
-    asked = DIALECT.chat(called("gemini"), request(), ToolNames([]), stream=True)
-    assert asked.path == "/v1beta/models/the-model:streamGenerateContent?alt=sse"
+    http_request = DIALECT.chat(called("gemini"), request(), ToolNames([]), stream=True)
+    assert http_request.path == "/v1beta/models/the-model:streamGenerateContent?alt=sse"
     assert DIALECT.chat(called("gemini"), request(), ToolNames([]), stream=False).path.endswith(":generateContent")
 
 
 def test_settings_are_sent_in_the_fields_of_gemini() -> None:
     schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
     extra = {"max_tokens": 7, "stop": "END", "response_format": schema, "tool_choice": "required"}
-    asked = body(DIALECT, request(extra=extra), parameters={"temperature": 0})
-    assert asked["generationConfig"] == {
+    sent_body = body(DIALECT, request(extra=extra), parameters={"temperature": 0})
+    assert sent_body["generationConfig"] == {
         "temperature": 0,
         "maxOutputTokens": 7,
         "stopSequences": ["END"],
         "responseMimeType": "application/json",
         "responseJsonSchema": {"type": "object"},
     }
-    assert asked["toolConfig"] == {"functionCallingConfig": {"mode": "ANY"}}
+    assert sent_body["toolConfig"] == {"functionCallingConfig": {"mode": "ANY"}}
 
 
 def test_a_streamed_answer_is_put_together() -> None:
@@ -73,7 +73,8 @@ def test_a_streamed_answer_is_put_together() -> None:
     assert (piece.reasoning, piece.text, piece.finish_reason) == ("I should look.", "One moment.", "tool_calls")
     assert piece.usage == Usage(prompt_tokens=7, completion_tokens=16, cached_tokens=2, reasoning_tokens=5)
     [call] = answer.calls.complete(ToolNames(["time.now"]))
-    assert (call.id, call.name, call.arguments) == ("call_1", "time.now", {"zone": "UTC"})
+    assert (call.id[:5], call.name, call.arguments) == ("call_", "time.now", {"zone": "UTC"})
+    assert call.id != answer.calls.complete(ToolNames(["time.now"]))[0].id
 
 
 def test_a_blocked_prompt_finishes_with_content_filter() -> None:
@@ -89,7 +90,7 @@ def test_an_answer_of_another_form_is_an_error() -> None:
 
 
 def test_texts_are_embedded_in_one_request() -> None:
-    asked = DIALECT.embed(called("gemini"), Embed(call_id="1", model_id="m", texts=["a", "b"]))
-    assert asked.path.endswith(":batchEmbedContents")
-    assert [each["content"]["parts"][0]["text"] for each in asked.body["requests"]] == ["a", "b"]
+    http_request = DIALECT.embed(called("gemini"), Embed(call_id="1", model_id="m", texts=["a", "b"]))
+    assert http_request.path.endswith(":batchEmbedContents")
+    assert [each["content"]["parts"][0]["text"] for each in http_request.body["requests"]] == ["a", "b"]
     assert DIALECT.parse_embeddings({"embeddings": [{"values": [1.0]}, {"values": [2.0]}]})[0] == [[1.0], [2.0]]

@@ -18,9 +18,9 @@ DIALECT = OpenAI()
 
 
 def test_a_dialogue_with_a_picture_and_a_tool_becomes_an_openai_request() -> None:
-    asked = body(DIALECT, request(DIALOGUE, tools=[TOOL]))
-    assert asked["model"] == "the-model"
-    assert asked["messages"] == [
+    sent_body = body(DIALECT, request(DIALOGUE, tools=[TOOL]))
+    assert sent_body["model"] == "the-model"
+    assert sent_body["messages"] == [
         {"role": "system", "content": "Be brief."},
         {
             "role": "user",
@@ -38,35 +38,39 @@ def test_a_dialogue_with_a_picture_and_a_tool_becomes_an_openai_request() -> Non
         },
         {"role": "tool", "tool_call_id": "c1", "content": "noon"},
     ]
-    assert [tool["function"]["name"] for tool in asked["tools"]] == ["time_now"]
-    assert (asked["stream"], asked["stream_options"]) == (True, {"include_usage": True})
+    assert [tool["function"]["name"] for tool in sent_body["tools"]] == ["time_now"]
+    assert (sent_body["stream"], sent_body["stream_options"]) == (True, {"include_usage": True})
 
 
 def test_parameters_of_the_model_apply_unless_the_request_overrides_them() -> None:
     extra = {"temperature": 1, "response_format": {"type": "json_object"}}
-    asked = body(DIALECT, request(extra=extra), parameters={"temperature": 0, "top_p": 0.5})
-    assert (asked["temperature"], asked["top_p"], asked["response_format"]) == (1, 0.5, {"type": "json_object"})
+    sent = body(DIALECT, request(extra=extra), parameters={"temperature": 0, "top_p": 0.5})
+    assert (sent["temperature"], sent["top_p"], sent["response_format"]) == (
+        1,
+        0.5,
+        {"type": "json_object"},
+    )
 
 
 @pytest.mark.parametrize("word", ["max_tokens", "max_completion_tokens"])
 def test_the_limit_of_an_answer_uses_the_parameter_of_the_service(word: str) -> None:
-    asked = body(DIALECT, request(extra={"max_tokens": 5}), limit_word=word)
-    assert asked[word] == 5
+    sent_body = body(DIALECT, request(extra={"max_tokens": 5}), limit_word=word)
+    assert sent_body[word] == 5
 
 
 @pytest.mark.parametrize(("returns", "expected"), [(True, "hm"), (False, None)])
 def test_reasoning_is_sent_back_only_to_services_that_expect_it(returns: bool, expected: str | None) -> None:
     thought = {"role": "assistant", "reasoning": "hm", "tool_calls": [{"id": "1", "name": "t"}]}
-    asked = body(DIALECT, request([thought]), returns_reasoning=returns)
-    assert asked["messages"][0].get("reasoning_content") == expected
+    sent_body = body(DIALECT, request([thought]), returns_reasoning=returns)
+    assert sent_body["messages"][0].get("reasoning_content") == expected
 
 
 def test_unsupported_elements_are_described_as_text() -> None:
     quote = {"type": "quote", "sender": "Ann", "contents": [{"type": "text", "text": "hi"}]}
     mention = {"type": "mention", "user_id": "7", "name": "Bob"}
     file = {**PICTURE, "type": "file", "name": "a.bin"}
-    asked = body(DIALECT, request([{"role": "user", "content": [quote, mention, file]}]))
-    assert asked["messages"][0]["content"] == "> Ann: hi\n@Bob[file: a.bin]"
+    sent_body = body(DIALECT, request([{"role": "user", "content": [quote, mention, file]}]))
+    assert sent_body["messages"][0]["content"] == "> Ann: hi\n@Bob[file: a.bin]"
 
 
 def test_streamed_tool_calls_are_put_together() -> None:
@@ -113,8 +117,8 @@ def test_a_parameter_that_is_set_to_null_is_left_out() -> None:
 
 
 def test_embeddings_come_in_the_order_of_the_texts() -> None:
-    asked = DIALECT.embed(called("openai"), Embed(call_id="1", model_id="m", texts=["a", "b"]))
-    assert asked.body["input"] == ["a", "b"]
+    http_request = DIALECT.embed(called("openai"), Embed(call_id="1", model_id="m", texts=["a", "b"]))
+    assert http_request.body["input"] == ["a", "b"]
     data = [{"index": 1, "embedding": [2.0]}, {"index": 0, "embedding": [1.0]}]
     assert DIALECT.parse_embeddings({"data": data, "usage": {"prompt_tokens": 4}}) == (
         [[1.0], [2.0]],
@@ -132,5 +136,5 @@ def test_embeddings_come_in_the_order_of_the_texts() -> None:
     ],
 )
 def test_ranks_are_read_in_every_known_form(answer: object) -> None:
-    asked = Rerank(call_id="1", model_id="m", query="q", documents=["a", "b"], top_k=2)
-    assert [(each.index, each.score) for each in rerank.parse_scores(answer, asked)] == [(1, 0.9), (0, 0.1)]
+    model_request = Rerank(call_id="1", model_id="m", query="q", documents=["a", "b"], top_k=2)
+    assert [(each.index, each.score) for each in rerank.parse_scores(answer, model_request)] == [(1, 0.9), (0, 0.1)]

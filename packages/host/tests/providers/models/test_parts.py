@@ -53,9 +53,9 @@ def test_cost_is_counted_in_whole_micro_units_and_rounded_up() -> None:
 
 
 def test_the_worst_case_is_never_less_than_the_estimate() -> None:
-    asked = request("hello 你好", tools=[TOOL])
-    worst = estimates.worst_case_usage(Model("m", "p", "n", max_output_tokens=50), asked)
-    assert worst.prompt_tokens >= estimates.estimate_prompt_tokens(asked)
+    model_request = request("hello 你好", tools=[TOOL])
+    worst = estimates.worst_case_usage(Model("m", "p", "n", max_output_tokens=50), model_request)
+    assert worst.prompt_tokens >= estimates.estimate_prompt_tokens(model_request)
     assert worst.completion_tokens == 50
     for extra, tokens in (
         ({"max_tokens": 7}, 7),
@@ -74,8 +74,8 @@ def test_a_limit_of_the_request_replaces_that_of_the_model(own: dict[str, Any]) 
 
 
 def test_several_answers_share_the_reserved_tokens() -> None:
-    model, asked = Model("m", "p", "n", max_output_tokens=50), request(extra={"n": 3})
-    assert estimates.worst_case_usage(model, limit_answer(asked, 100)).completion_tokens <= 100
+    model, model_request = Model("m", "p", "n", max_output_tokens=50), request(extra={"n": 3})
+    assert estimates.worst_case_usage(model, limit_answer(model_request, 100)).completion_tokens <= 100
 
 
 @given(st.text())
@@ -91,9 +91,9 @@ def test_the_catalogue_has_every_expected_service() -> None:
 
 
 async def test_the_demo_model_explains_the_next_step_and_streams_it() -> None:
-    model, asked = Model("demo", "demo", "demo"), request("hello", tools=[TOOL])
-    whole = await Demo().invoke(model, asked)
-    pieces = [piece async for piece in Demo().stream(model, asked)]
+    model, model_request = Model("demo", "demo", "demo"), request("hello", tools=[TOOL])
+    whole = await Demo().invoke(model, model_request)
+    pieces = [piece async for piece in Demo().stream(model, model_request)]
     assert "add a provider" in whole.text
     assert "".join(piece.text for piece in pieces) == whole.text
     assert len(pieces) > 3

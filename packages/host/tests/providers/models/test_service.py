@@ -15,7 +15,7 @@ from parlour.core.models.catalogue import ModelServiceKind
 from parlour.providers.models.dialects.base import ResponseChunk
 from parlour.providers.models.provider_client import ProviderClient
 from parlour.providers.models.timeouts import ModelTimeouts
-from parlour.testing.model_server import Endless, ModelServer, Raw, Refuse, Say, Told, event
+from parlour.testing.model_server import Endless, ModelServer, Raw, Refuse, Say, ScriptedAnswer, event
 from parlour_sdk.protocol.models import Embed, Rerank
 
 from .asking import TOOL, request
@@ -81,8 +81,8 @@ async def test_an_answer_is_streamed_and_ends_with_its_usage(server: ModelServer
     assert (last.done, last.finish_reason) == (True, "stop")
     assert last.usage is not None
     assert last.usage.prompt_tokens == 10
-    assert server.asked[0].headers["Authorization"] == "Bearer key"
-    assert server.asked[0].path == "/v1/chat/completions"
+    assert server.requests[0].headers["Authorization"] == "Bearer key"
+    assert server.requests[0].path == "/v1/chat/completions"
 
 
 async def test_events_that_arrive_together_are_one_chunk(server: ModelServer, make: Make) -> None:
@@ -143,14 +143,14 @@ async def test_connections_are_reused(server: ModelServer, make: Make) -> None:
     ids=lambda value: f"{value.status}" if isinstance(value, Refuse) else None,
 )
 async def test_a_refusal_has_a_one_line_message_and_is_retried_only_if_that_may_help(
-    server: ModelServer, make: Make, behaviour: Told, code: str, message: str, tries: int, stream: bool
+    server: ModelServer, make: Make, behaviour: ScriptedAnswer, code: str, message: str, tries: int, stream: bool
 ) -> None:
     server.will(*[behaviour] * 3)
     failed = await failure(make("key"), stream)
     assert failed.code == code
     assert message in failed.message
     assert "\n" not in failed.message
-    assert len(server.asked) == tries
+    assert len(server.requests) == tries
 
 
 @pytest.mark.parametrize(
@@ -165,20 +165,20 @@ async def test_a_refusal_has_a_one_line_message_and_is_retried_only_if_that_may_
     ],
 )
 async def test_an_answer_that_fails_after_its_start_is_not_retried(
-    server: ModelServer, make: Make, behaviour: Told, code: str, message: str
+    server: ModelServer, make: Make, behaviour: ScriptedAnswer, code: str, message: str
 ) -> None:
     server.will(behaviour)
     timeouts = {"stall": 0.3} if behaviour == STALL else {"answer_bytes": 100_000}
     failed = await failure(make("key", **timeouts))
     assert failed.code == code
     assert message in failed.message
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 async def test_an_answer_that_is_too_large_in_its_first_block_is_not_retried(server: ModelServer, make: Make) -> None:
     server.will(Raw(FIRST * 100))
     failed = await failure(make("key", answer_bytes=1000))
-    assert (failed.code, failed.retryable, len(server.asked)) == ("answer_too_large", False, 1)
+    assert (failed.code, failed.retryable, len(server.requests)) == ("answer_too_large", False, 1)
 
 
 async def test_chunks_before_a_failure_are_delivered(server: ModelServer, make: Make) -> None:
@@ -204,13 +204,13 @@ async def test_an_answer_beyond_the_total_time_is_ended(server: ModelServer, mak
 async def test_a_retry_follows_the_retry_after_header(server: ModelServer, make: Make) -> None:
     server.will(Refuse(429, headers={"Retry-After": "0"}), Refuse(503, headers={"Retry-After": "0.01"}), Say("well"))
     pieces = await streamed(make("key"))
-    assert (pieces[0].text, len(server.asked)) == ("well", 3)
+    assert (pieces[0].text, len(server.requests)) == ("well", 3)
 
 
 async def test_a_long_retry_after_is_not_waited_for(server: ModelServer, make: Make) -> None:
     server.will(Refuse(429, headers={"Retry-After": "3600"}))
     failed = await failure(make("key"))
-    assert (failed.code, failed.retryable, len(server.asked)) == ("rate_limited", True, 1)
+    assert (failed.code, failed.retryable, len(server.requests)) == ("rate_limited", True, 1)
 
 
 @pytest.mark.parametrize("status", [401, 429])
@@ -221,14 +221,14 @@ async def test_after_a_refused_or_limited_key_the_next_one_is_used_and_kept(
     service = make("first", "second")
     await streamed(service)
     await streamed(service)
-    keys = [asked.headers["Authorization"].removeprefix("Bearer ") for asked in server.asked]
+    keys = [each.headers["Authorization"].removeprefix("Bearer ") for each in server.requests]
     assert keys == ["first", "second", "second"]
 
 
 async def test_each_key_is_tried_once_if_all_are_refused(server: ModelServer, make: Make) -> None:
     server.will(Refuse(401), Refuse(401))
     failed = await failure(make("first", "second"))
-    assert (failed.code, len(server.asked)) == ("key_refused", 2)
+    assert (failed.code, len(server.requests)) == ("key_refused", 2)
 
 
 async def test_a_key_in_the_answer_of_a_service_is_masked(server: ModelServer, make: Make) -> None:
@@ -241,17 +241,17 @@ async def test_a_closed_stream_is_ended_at_the_service(server: ModelServer, make
     pieces = make().stream(MODEL, request())
     await anext(pieces)
     await pieces.aclose()
-    await until(lambda: server.let_go)
+    await until(lambda: server.abandoned)
     assert [piece async for piece in pieces] == []
 
 
 async def test_a_cancelled_call_is_ended_at_the_service(server: ModelServer, make: Make) -> None:
     server.will(Raw(b"", then="stall"))
-    asked = asyncio.ensure_future(make().invoke(MODEL, request()))
-    await until(lambda: server.asked)
-    asked.cancel()
-    await until(lambda: server.let_go)
-    assert asked.cancelled()
+    model_request = asyncio.ensure_future(make().invoke(MODEL, request()))
+    await until(lambda: server.requests)
+    model_request.cancel()
+    await until(lambda: server.abandoned)
+    assert model_request.cancelled()
 
 
 async def test_an_unreachable_service_is_reported_with_its_address(make: Make) -> None:
@@ -271,7 +271,7 @@ async def test_texts_are_embedded_and_documents_ranked(server: ModelServer, make
     scores, ranked = await service.rerank(MODEL, Rerank(call_id="1", model_id="m", query="q", documents=["a", "b"]))
     assert (found, used and used.prompt_tokens) == ([[1.0, 2.0]], 3)
     assert ([(each.index, each.score) for each in scores], ranked and ranked.prompt_tokens) == ([(1, 0.5)], 7)
-    assert [asked.path for asked in server.asked] == ["/v1/embeddings", "/v1/rerank"]
+    assert [asked.path for asked in server.requests] == ["/v1/embeddings", "/v1/rerank"]
 
 
 async def test_fewer_vectors_than_texts_are_an_error(server: ModelServer, make: Make) -> None:

@@ -25,7 +25,7 @@ class Caller:
 
     def __init__(self, answer: dict[str, Any] | Exception) -> None:
         self._answer = answer
-        self.asked: list[tuple[str, str, dict[str, Any]]] = []
+        self.calls: list[tuple[str, str, dict[str, Any]]] = []
 
     def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
         raise AssertionError("no run is asked for")
@@ -34,7 +34,7 @@ class Caller:
         raise AssertionError("no stream is asked for")
 
     async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
-        self.asked.append((plugin_id, action, data))
+        self.calls.append((plugin_id, action, data))
         if isinstance(self._answer, Exception):
             raise self._answer
         return self._answer
@@ -64,7 +64,7 @@ async def test_a_call_reaches_the_plugin_of_the_tool_with_actor_and_conversation
     made, caller, _ = tools()
     outcome = await made.call(ASKING, "acme/house.lamp", {"state": "on"})
     assert plain_text(outcome.content) == "on"
-    ((plugin_id, action, data),) = caller.asked
+    ((plugin_id, action, data),) = caller.calls
     assert (plugin_id, action, data["tool_name"], data["run_id"]) == ("acme/house", "call_tool", "lamp", "run-1")
     assert data["actor"]["actor_id"] == "alice"
     assert data["conversation"]["conversation_id"] == "conversation-1"

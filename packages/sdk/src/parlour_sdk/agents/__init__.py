@@ -13,21 +13,27 @@ if TYPE_CHECKING:
     from .context_budget import history_tokens as history_tokens
     from .context_budget import prompt_tokens as prompt_tokens
     from .errors import TurnError as TurnError
+    from .history import GroupContext as GroupContext
     from .history import HistoryItem as HistoryItem
     from .history import TranscriptReader as TranscriptReader
     from .http_agent.config import HttpAgentConfig as HttpAgentConfig
     from .http_agent.errors import ServiceFailure as ServiceFailure
     from .http_agent.runner import HttpAgentRunner as HttpAgentRunner
+    from .interim import InterimTexts as InterimTexts
     from .knowledge import KnowledgeSearch as KnowledgeSearch
     from .knowledge import KnowledgeSelection as KnowledgeSelection
     from .media import adapt_to_model as adapt_to_model
     from .model_call import FallbackModelCall as FallbackModelCall
+    from .model_call import request_answer as request_answer
     from .model_call import request_text as request_text
+    from .model_health import ModelHealth as ModelHealth
     from .models import ModelChain as ModelChain
     from .models import selected_models as selected_models
     from .reasoning_filter import ReasoningFilter as ReasoningFilter
     from .reply_stream import ModelReply as ModelReply
     from .reply_stream import ReplyBuilder as ReplyBuilder
+    from .speakers import GroupMembers as GroupMembers
+    from .speakers import Speaker as Speaker
     from .steering import SteeringReader as SteeringReader
     from .template_variables import TemplateVariables as TemplateVariables
     from .token_estimates import TokenRatio as TokenRatio
@@ -44,13 +50,16 @@ LAZY_EXPORTS = {
     ".compaction": ("HistoryCompactor",),
     ".context_budget": ("history_tokens", "prompt_tokens"),
     ".errors": ("TurnError",),
-    ".history": ("HistoryItem", "TranscriptReader"),
+    ".history": ("GroupContext", "HistoryItem", "TranscriptReader"),
+    ".interim": ("InterimTexts",),
     ".knowledge": ("KnowledgeSearch", "KnowledgeSelection"),
     ".media": ("adapt_to_model",),
-    ".model_call": ("FallbackModelCall", "request_text"),
+    ".model_call": ("FallbackModelCall", "request_answer", "request_text"),
+    ".model_health": ("ModelHealth",),
     ".models": ("ModelChain", "selected_models"),
     ".reasoning_filter": ("ReasoningFilter",),
     ".reply_stream": ("ModelReply", "ReplyBuilder"),
+    ".speakers": ("GroupMembers", "Speaker"),
     ".steering": ("SteeringReader",),
     ".template_variables": ("TemplateVariables",),
     ".token_estimates": ("TokenRatio", "estimate_messages", "estimate_text", "estimate_tools"),

@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 
+from parlour_sdk.protocol.content import ContentElement, TextElement
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.resources import ModelResource
 
-from . import token_estimates
+from . import excerpts, token_estimates
 
 DEFAULT_ANSWER_TOKENS = 4096
 """Tokens reserved for the answer of a model whose maximum output is unknown."""
 MIN_HISTORY_TOKENS = 200
 DEFAULT_HISTORY_TOKENS = 16_000
 """Tokens for the history if neither the setting nor the model limits it."""
-CUT_RESULT_CHARACTERS = 200
+MIN_MESSAGE_TOKENS = 60
+"""Tokens that a message keeps when it is shortened."""
 
 
 def prompt_tokens(model: ModelResource) -> int | None:
@@ -32,30 +34,48 @@ def history_tokens(context_tokens: int, available: int | None, reserved: int) ->
 
 
 def fit_messages(history: Sequence[Message], turn: Sequence[Message], tokens: int) -> list[Message]:
-    """Drops the oldest history first, then cuts the tool results of this turn, oldest first."""
+    """Drops the oldest history first, then shortens the messages of this turn.
+
+    Results of tools are shortened before what users wrote, and the newest message of each kind last.
+    """
     fitted, remaining = list(turn), tokens - token_estimates.estimate_messages(turn)
     recent = newest_messages(history, remaining)
     if remaining < 0:
-        _cut_results(fitted, -remaining)
+        _shorten(fitted, -remaining)
     return [*recent, *fitted]
 
 
 def newest_messages(messages: Sequence[Message], tokens: int) -> list[Message]:
-    """Returns as many of the last messages as fit; the first is no answer, which not every model accepts there."""
+    """Returns as many of the last messages as fit; the first one is a user's, as not every model accepts another."""
     start = len(messages)
     while start and (tokens := tokens - token_estimates.estimate_message(messages[start - 1])) >= 0:
         start -= 1
-    while start < len(messages) and messages[start].role == "assistant":
+    while start < len(messages) and messages[start].role in ("assistant", "tool"):
         start += 1
     return list(messages[start:])
 
 
-def _cut_results(messages: list[Message], excess: int) -> None:
-    for index, message in enumerate(messages):
+def _shorten(messages: list[Message], excess: int) -> None:
+    """Shortens messages in place by `excess` tokens, as far as they keep a minimum each."""
+    by_role = [[index for index, each in enumerate(messages) if each.role == role] for role in ("tool", "user")]
+    for index in (index for indexes in by_role for index in indexes):
         if excess <= 0:
             return
-        if message.role == "tool" and isinstance(message.content, str) and len(message.content) > CUT_RESULT_CHARACTERS:
-            short = f"{message.content[:CUT_RESULT_CHARACTERS]} ... (the rest was left out, it is too long to keep)"
-            shortened = message.model_copy(update={"content": short})
-            excess -= token_estimates.estimate_message(message) - token_estimates.estimate_message(shortened)
-            messages[index] = shortened
+        before = token_estimates.estimate_message(messages[index])
+        messages[index] = _shortened(messages[index], max(MIN_MESSAGE_TOKENS, before - excess))
+        excess -= before - token_estimates.estimate_message(messages[index])
+
+
+def _shortened(message: Message, tokens: int) -> Message:
+    allowed = tokens - token_estimates.MESSAGE_TOKENS
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": excerpts.to_tokens(message.content, allowed)})
+    texts = [each for each in message.content if isinstance(each, TextElement)]
+    other = token_estimates.estimate_message(message) - sum(token_estimates.estimate_text(each.text) for each in texts)
+    elements: list[ContentElement] = []
+    for each in message.content:
+        if isinstance(each, TextElement):
+            share = max(1, allowed - other) // max(1, len(texts))
+            each = each.model_copy(update={"text": excerpts.to_tokens(each.text, share)})
+        elements.append(each)
+    return message.model_copy(update={"content": elements})

@@ -30,6 +30,12 @@ class TurnError(Exception):
 def ends_run(error: AgentAPIException, ctx: AgentRunContext) -> bool:
     """Returns whether the error ends the run: it is over, or its budget is used up. A model's own timeout does not."""
     if error.kind == "deadline_exceeded":
-        deadline = ctx.runtime.deadline_at
-        return deadline is not None and time.time() * 1000 >= deadline - CLOCK_TOLERANCE_MILLISECONDS
+        remaining = seconds_left(ctx)
+        return remaining is not None and remaining <= 0
     return error.kind in RUN_ENDING_CODES
+
+
+def seconds_left(ctx: AgentRunContext) -> float | None:
+    """Returns the seconds until the run's deadline; None if it has none."""
+    deadline = ctx.runtime.deadline_at
+    return None if deadline is None else (deadline - CLOCK_TOLERANCE_MILLISECONDS) / 1000 - time.time()

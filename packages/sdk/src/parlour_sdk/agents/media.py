@@ -5,11 +5,13 @@ from collections.abc import Collection, Sequence
 from parlour_sdk.protocol.content import ContentElement, MediaElement, TextElement
 from parlour_sdk.protocol.errors import AgentAPIException
 from parlour_sdk.protocol.messages import Message
+from parlour_sdk.text_files import is_inline_text
 
 ABILITIES = {"image": "vision", "audio": "audio", "video": "video", "file": "files"}
 MAX_MEDIA = 16
 """Maximum of media in one request; older ones are replaced by a note."""
-REFUSAL_CODES = ("not_found", "payload_too_large", "unauthorized")
+REFUSAL_CODES = ("not_found", "payload_too_large", "unauthorized", "invalid_argument")
+"""Errors after which a request with media is repeated once without them; services use the last one for any of these."""
 
 
 def adapt_to_model(messages: Sequence[Message], abilities: Collection[str]) -> list[Message]:
@@ -28,7 +30,10 @@ def adapt_to_model(messages: Sequence[Message], abilities: Collection[str]) -> l
 def was_refused(error: AgentAPIException, messages: Sequence[Message], abilities: Collection[str]) -> bool:
     """Returns whether the call failed because of its media: a file of an old message may be deleted or too large."""
     return error.kind in REFUSAL_CODES and any(
-        not isinstance(each.content, str) for each in adapt_to_model(messages, abilities)
+        isinstance(element, MediaElement) and not is_inline_text(element)
+        for each in adapt_to_model(messages, abilities)
+        if not isinstance(each.content, str)
+        for element in each.content
     )
 
 
@@ -50,7 +55,9 @@ def _usable_elements(
 ) -> list[ContentElement]:
     elements: list[ContentElement] = []
     for element in content:
-        if isinstance(element, MediaElement) and (ABILITIES[element.type] not in abilities or remaining <= 0):
+        if isinstance(element, MediaElement) and is_inline_text(element):
+            elements.append(element)  # the Host puts its text in its place
+        elif isinstance(element, MediaElement) and (ABILITIES[element.type] not in abilities or remaining <= 0):
             elements.append(TextElement(text=describe(element)))
         else:
             remaining -= isinstance(element, MediaElement)

@@ -1,5 +1,6 @@
 """Calls the agent's models in the order in which they are tried, with the media that each accepts."""
 
+import copy
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
@@ -11,9 +12,13 @@ from parlour_sdk.protocol.models import ModelAnswer, ModelChunk, ToolDefinition
 from parlour_sdk.protocol.resources import ModelResource
 
 from . import media
-from .errors import TurnError, ends_run
+from .errors import TurnError, ends_run, seconds_left
+from .model_health import ModelHealth
+from .sentences import SentenceKey, sentence
 
 Tools = Sequence[ToolDefinition] | None
+FIRST_PART_SECONDS = 30.0
+"""Longest time for the beginning of an answer while another model could be asked instead."""
 
 
 class ModelChain:
@@ -26,10 +31,13 @@ class ModelChain:
         model_ids: Sequence[str],
         streaming: bool = True,
         show_thinking: bool = False,
+        health: ModelHealth | None = None,
     ) -> None:
         self._ctx = ctx
         self._api = api
-        self._models = _select_models(ctx, model_ids)
+        self.health = health or ModelHealth()
+        self._models = self.health.in_order(_select_models(ctx, model_ids))
+        self._parameters: dict[str, Any] = {}
         self.streaming = streaming and _shows_deltas(ctx)
         self.show_thinking = show_thinking
 
@@ -45,6 +53,38 @@ class ModelChain:
     def prefer(self, model: ModelResource) -> None:
         """Drops the models before this one, so that the run does not try failed models again."""
         self._models = self._models[self._models.index(model) :]
+        self.health.answered(model.model_id)
+
+    def preferring(self, model_id: str | None) -> "ModelChain":
+        """Returns a chain that calls another granted model first, and these if it fails; this one without such a model.
+
+        Its calls have none of this agent's own parameters.
+        """
+        granted = {each.model_id: each for each in self._ctx.resources.models if each.type == "llm"}
+        first = [granted[model_id]] if model_id in granted else []
+        chain = copy.copy(self)
+        chain._models = [*first, *(each for each in self._models if each not in first)]
+        chain._parameters = {}
+        chain.streaming = chain.show_thinking = False
+        return chain
+
+    def set_parameters(self, parameters: dict[str, Any]) -> None:
+        """Sets parameters of every request, such as `temperature`."""
+        self._parameters = parameters
+
+    def with_window(self, model: ModelResource, tokens: int) -> ModelResource:
+        """Keeps the learned size of a model's context window, for this run and later ones."""
+        smaller = model.model_copy(update={"context_window": tokens})
+        self._models[self._models.index(model)] = smaller
+        self.health.learn_window(model.model_id, tokens)
+        return smaller
+
+    def first_part_seconds(self, others: int) -> float | None:
+        """Returns the time for the beginning of an answer, with so many models left after this; None is no limit."""
+        if not others:
+            return None
+        remaining = seconds_left(self._ctx)
+        return FIRST_PART_SECONDS if remaining is None else max(1.0, min(FIRST_PART_SECONDS, remaining / (others + 1)))
 
     def without_media(self, model: ModelResource) -> ModelResource:
         """Replaces media by notes for this model for the rest of the run, because it could not receive some of them."""
@@ -52,17 +92,30 @@ class ModelChain:
         self._models[self._models.index(model)] = blind
         return blind
 
+    def sentence(self, key: SentenceKey, **values: object) -> str:
+        """Returns a sentence for users in the language of the run."""
+        return sentence(key, self._ctx.runtime.locale, **values)
+
     def ends_run(self, error: AgentAPIException) -> bool:
         """Returns whether the error ends the run, so that no other model can help."""
         return ends_run(error, self._ctx)
 
-    async def invoke(self, model: ModelResource, prompt: Sequence[Message], tools: Tools) -> ModelAnswer:
+    async def invoke(
+        self, model: ModelResource, prompt: Sequence[Message], tools: Tools, extra: dict[str, Any] | None = None
+    ) -> ModelAnswer:
         """Calls a model for a whole answer."""
-        return await self._api.models.invoke(model.model_id, media.adapt_to_model(prompt, model.abilities), tools)
+        messages = media.adapt_to_model(prompt, model.abilities)
+        return await self._api.models.invoke(model.model_id, messages, tools, self._extra(extra))
 
-    def stream(self, model: ModelResource, prompt: Sequence[Message], tools: Tools) -> AsyncGenerator[ModelChunk, None]:
+    def stream(
+        self, model: ModelResource, prompt: Sequence[Message], tools: Tools, extra: dict[str, Any] | None = None
+    ) -> AsyncGenerator[ModelChunk, None]:
         """Calls a model for an answer in chunks; use it with `contextlib.aclosing`."""
-        return self._api.models.stream(model.model_id, media.adapt_to_model(prompt, model.abilities), tools)
+        messages = media.adapt_to_model(prompt, model.abilities)
+        return self._api.models.stream(model.model_id, messages, tools, self._extra(extra))
+
+    def _extra(self, extra: dict[str, Any] | None) -> dict[str, Any] | None:
+        return {**self._parameters, **(extra or {})} or None
 
 
 def selected_models(value: Any) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from parlour_sdk import results
 from parlour_sdk.protocol.content import ContentElement, MediaElement, TextElement, plain_text
@@ -42,6 +43,10 @@ class ModelReply:
     def without_calls(self) -> "ModelReply":
         """Returns the answer without its tool calls."""
         return replace(self, tool_calls=())
+
+    def joined(self, before: "ModelReply") -> "ModelReply":
+        """Returns one answer made of a first part, which was cut, and this continuation of it."""
+        return replace(self, text=before.text + self.text, media=(*before.media, *self.media))
 
     def to_message(self) -> Message:
         """Returns the message for the next request; with tool calls it has the reasoning, which some models require."""
@@ -88,11 +93,20 @@ class ReplyBuilder:
         if not isinstance(message.content, str):
             self._media += [each for each in message.content if isinstance(each, MediaElement)]
         answer_text, reasoning = self._marks.feed(text) if (text := plain_text(message.content)) else ("", "")
+        if self._marks.retracted:
+            self._reasoning, self._text = [*self._reasoning, *self._text], []
+            self._marks.retracted = False
         return self._append(answer_text, (message.reasoning or "") + reasoning)
 
     def finish(self) -> list[Result]:
         """Ends the reply; returns the results of text that was held back."""
-        return self._append(*self._marks.end())
+        results = self._append(*self._marks.end())
+        written = [
+            ToolCall(id=f"written_{uuid4().hex[:12]}", name=each["name"], arguments=each["arguments"])
+            for each in self._marks.calls
+        ]
+        self._calls += [] if self._calls else written
+        return results
 
     def build(self, model_id: str, estimated: int) -> ModelReply:
         """Builds the reply; `estimated` is the number of tokens of its prompt."""

@@ -3,7 +3,8 @@
 from parlour_sdk.api import AgentRunAPI
 from parlour_sdk.protocol.context import AgentRunContext
 
-from .user_message import UserMessage, speaker_name
+from .speakers import GroupMembers
+from .user_message import UserMessage
 
 
 class SteeringReader:
@@ -17,7 +18,8 @@ class SteeringReader:
         """Returns the new messages; makes no call if the run can't be steered."""
         if not self._ctx.context.available_apis.steering_pull:
             return []
-        items = await self._api.steering.pull()
-        inputs = [(each.input, each.actor.actor_name if each.actor else None) for each in items]
-        messages = [UserMessage.from_input(agent_input, speaker_name(self._ctx, name)) for agent_input, name in inputs]
+        items, members = await self._api.steering.pull(), GroupMembers(self._ctx)
+        messages = [
+            UserMessage.from_input(each.input, members.of_actor(each.actor, each.claimed_at), members) for each in items
+        ]
         return [each for each in messages if not each.is_empty]

@@ -10,6 +10,7 @@ from parlour_sdk import tokens
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import ToolDefinition
+from parlour_sdk.text_files import is_inline_text
 
 from ..values import dataclass
 
@@ -74,6 +75,8 @@ def _estimate_element(element: object) -> int:
             return estimate_text(element.text)
         case MediaElement(type="image"):
             return IMAGE_TOKENS
+        case MediaElement() if is_inline_text(element):
+            return (element.size_bytes or 0) // 3 + MEDIA_TOKENS
         case _:
             return MEDIA_TOKENS
 

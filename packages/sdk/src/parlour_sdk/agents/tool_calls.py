@@ -4,9 +4,8 @@ Errors are returned to the model, which may find another way.
 """
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Sequence
-from typing import Any
+from dataclasses import replace
 
 from parlour_sdk import results
 from parlour_sdk.api import AgentAPIException, AgentRunAPI
@@ -14,10 +13,13 @@ from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.messages import Message, ToolCall
 from parlour_sdk.results import Result
 
+from . import tool_repeats
 from .call_rate import CallPacer
 from .errors import ends_run
+from .tool_arguments import InvalidArguments, parse_arguments
 from .tool_outputs import ToolOutput, ToolOutputReader
-from .tools import Toolbox, load_tools
+from .tool_repeats import RepeatedCalls
+from .tools import GrantedTool, Toolbox, load_tools
 from .user_message import UserMessage
 
 CALL_TIMEOUT_SECONDS = 120.0
@@ -34,10 +36,16 @@ class RunTools:
         self._outputs = ToolOutputReader(ctx, api)
         self._call_timeout = call_timeout
         self._pace = CallPacer()
+        self._repeats = RepeatedCalls()
 
-    async def load(self) -> Toolbox:
-        """Loads the granted tools, and the tool that activates a skill if there are skills."""
-        return await load_tools(self._ctx, self._api, self._pace)
+    async def load(self, own: Sequence[GrantedTool] = ()) -> Toolbox:
+        """Loads the granted tools, the agent's own, and the tool that activates a skill if there are skills."""
+        return await load_tools(self._ctx, self._api, self._pace, own)
+
+    @property
+    def must_stop(self) -> bool:
+        """True if the model repeats a call without end, so that it has to answer without more tools."""
+        return self._repeats.must_stop
 
     async def reserve(self, calls: int) -> None:
         """Reserves a number of calls to the Host; waits only if there were too many before."""
@@ -45,7 +53,8 @@ class RunTools:
 
     def batch(self, toolbox: Toolbox, calls: Sequence[ToolCall]) -> "ToolCallBatch":
         """Prepares the tool calls of one answer; nothing is called yet."""
-        return ToolCallBatch(self._ctx, toolbox, self._outputs, calls, self._call_timeout or CALL_TIMEOUT_SECONDS)
+        counted = [(call, self._repeats.count(call)) for call in calls]
+        return ToolCallBatch(self._ctx, toolbox, self._outputs, counted, self._call_timeout or CALL_TIMEOUT_SECONDS)
 
 
 class ToolCallBatch:
@@ -56,13 +65,14 @@ class ToolCallBatch:
         ctx: AgentRunContext,
         toolbox: Toolbox,
         outputs: ToolOutputReader,
-        calls: Sequence[ToolCall],
+        calls: Sequence[tuple[ToolCall, int]],
         call_timeout: float,
     ) -> None:
         self._ctx = ctx
         self._toolbox = toolbox
         self._outputs = outputs
-        self._calls = calls
+        self._calls = [call for call, _ in calls]
+        self._counts = {call.id: count for call, count in calls}
         self._call_timeout = call_timeout
         self.messages: list[Message] = []
 
@@ -86,34 +96,31 @@ class ToolCallBatch:
         return _messages([(call, ToolOutput(sentence, is_error=True)) for call in self._calls])
 
     async def _execute(self, call: ToolCall) -> ToolOutput:
+        count = self._counts[call.id]
+        if count >= tool_repeats.STOP_AT:
+            return ToolOutput(tool_repeats.REFUSAL.format(count=count - 1), is_error=True)
+        output = await self._call(call)
+        if count < tool_repeats.WARN_AT:
+            return output
+        return replace(output, text=f"{output.text}\n{tool_repeats.WARNING.format(count=count)}")
+
+    async def _call(self, call: ToolCall) -> ToolOutput:
         offered = self._toolbox.find(call.name)
         if offered is None:
-            tool_names = ", ".join(self._toolbox.names) or "none"
-            return ToolOutput(f"There is no tool '{call.name}'. There are: {tool_names}.", is_error=True)
-        parameters = _parameters(call.arguments)
-        if parameters is None:
-            return ToolOutput("The arguments must be a JSON object.", is_error=True)
+            return ToolOutput(self._toolbox.unknown(call.name), is_error=True)
         try:
+            parameters = parse_arguments(call.arguments)
             async with asyncio.timeout(None if offered.needs_approval else self._call_timeout):
                 tool_outcome = await offered.call(parameters)
-            return await self._outputs.read(call.name, tool_outcome)
+            return await self._outputs.read(offered.definition.name, tool_outcome)
+        except InvalidArguments as error:
+            return ToolOutput(str(error), is_error=True)
         except TimeoutError:
             return ToolOutput(f"The tool did not answer within {self._call_timeout:g} seconds.", is_error=True)
         except AgentAPIException as error:
             if ends_run(error, self._ctx):
                 raise
             return ToolOutput(f"The tool gave no result: {error.message}", is_error=True)
-
-
-def _parameters(arguments: Any) -> dict[str, Any] | None:
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments or "{}")
-        except ValueError:
-            return None
-    if arguments is None:
-        return {}
-    return arguments if isinstance(arguments, dict) else None
 
 
 def _completed(call: ToolCall, output: ToolOutput) -> Result:

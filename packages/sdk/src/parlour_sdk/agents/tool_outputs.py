@@ -9,10 +9,12 @@ from parlour_sdk.protocol.tools import ToolOutcome
 
 from ..values import dataclass
 from .errors import ends_run
+from .excerpts import head_and_tail
 from .media import describe
 from .user_message import UserMessage
 
 MAX_INLINE_CHARACTERS = 32_000
+"""Longest output that the model gets at once; `artifact.read` of the Host gives less than this in one piece."""
 PREVIEW_CHARACTERS = 8_000
 
 
@@ -33,15 +35,13 @@ class ToolOutputReader:
         self._api = api
 
     async def read(self, tool_name: str, outcome: ToolOutcome) -> ToolOutput:
-        """Returns the output; a long text becomes its beginning and the name of the artifact that has all of it."""
+        """Returns the output; a long text becomes its beginning, its end and the name of the artifact that has all."""
         output = _read(outcome)
         if len(output.text) <= MAX_INLINE_CHARACTERS:
             return output
         artifact_text = await self._store(tool_name, output.text)
-        remainder_text = (
-            f"the whole, {len(output.text)} characters, is {artifact_text}" if artifact_text else "the rest is lost"
-        )
-        return replace(output, text=f"{output.text[:PREVIEW_CHARACTERS]}\n... ({remainder_text})")
+        hint = f"the whole is {artifact_text}; read on with artifact.read" if artifact_text else "the rest is lost"
+        return replace(output, text=head_and_tail(output.text, PREVIEW_CHARACTERS, hint))
 
     async def _store(self, tool_name: str, text: str) -> str:
         """Stores the whole text as an artifact; returns its name, or an empty text if the Host can't store it."""

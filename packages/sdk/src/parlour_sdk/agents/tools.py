@@ -1,7 +1,9 @@
-"""The tools that a model may call: the granted ones, and one to activate a skill. `tool_calls` executes the calls."""
+"""The tools that a model may call: the granted ones, and those of the agent itself. `tool_calls` executes the calls."""
 
 import asyncio
+import difflib
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
@@ -12,7 +14,7 @@ from parlour_sdk.protocol.models import ToolDefinition
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from ..values import dataclass
-from . import skills
+from . import skills, tool_search
 from .call_rate import CallPacer
 from .errors import ends_run
 
@@ -20,6 +22,8 @@ logger = logging.getLogger("parlour.agents")
 
 Call = Callable[[dict[str, Any]], Awaitable[ToolOutcome]]
 DETAILS_PER_BATCH = 50
+MAX_NAMED_TOOLS = 30
+_OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +37,66 @@ class GrantedTool:
 
 
 class Toolbox:
-    """Tools by name; of two with the same name the first one counts."""
+    """Tools by name; of two with the same name the first one counts.
+
+    If their definitions are long, the model gets the first ones and a tool that finds the others.
+    """
 
     def __init__(self, offered: Sequence[GrantedTool] = ()) -> None:
         self._by_name = {each.definition.name: each for each in reversed(offered)}
+        everything = [each.definition for each in reversed(self._by_name.values())]
+        self._shown, self._hidden = everything, list[ToolDefinition]()
+        if tool_search.needs_search(everything):
+            first = everything[: tool_search.ALWAYS_GIVEN]
+            self._hidden = everything[tool_search.ALWAYS_GIVEN :]
+            search = GrantedTool(tool_search.definition(len(self._hidden)), self._search)
+            self._by_name[tool_search.TOOL_NAME] = search
+            self._shown = [*first, search.definition]
 
     @property
     def definitions(self) -> list[ToolDefinition]:
         """The definitions for the model."""
-        return [each.definition for each in reversed(self._by_name.values())]
+        return list(self._shown)
 
     @property
     def names(self) -> list[str]:
-        """The names of all tools."""
-        return list(reversed(self._by_name))
+        """The names of all tools that the model was given."""
+        return [each.name for each in self._shown]
 
     def find(self, name: str) -> GrantedTool | None:
-        """Returns the tool of this name, or None."""
-        return self._by_name.get(name)
+        """Returns the tool of this name, also in the form in which services accept it, or None."""
+        found = self._by_name.get(name)
+        if found is not None:
+            return found
+        return next((each for own, each in self._by_name.items() if service_name(own) == name), None)
+
+    def unknown(self, name: str) -> str:
+        """Returns the sentence for a call of a tool that does not exist, in the names that the model knows."""
+        names = [service_name(each) for each in self.names]
+        nearest = difflib.get_close_matches(service_name(name), names, 1)
+        suggestion = f" Did you mean '{nearest[0]}'?" if nearest else ""
+        listed = ", ".join(names[:MAX_NAMED_TOOLS]) or "none"
+        return f"There is no tool '{name}'.{suggestion} There are: {listed}."
+
+    async def _search(self, parameters: dict[str, Any]) -> ToolOutcome:
+        found = tool_search.find(parameters.get("query"), self._hidden)
+        self._hidden = [each for each in self._hidden if each not in found]
+        self._shown += found
+        return tool_search.outcome(found)
 
 
-async def load_tools(ctx: AgentRunContext, api: AgentRunAPI, pace: CallPacer) -> Toolbox:
-    """Loads the definitions of the granted tools; a tool whose definition can't be read is left out."""
+def service_name(name: str) -> str:
+    """Returns a tool's name as model services accept it."""
+    return _OTHER.sub("_", name)
+
+
+async def load_tools(
+    ctx: AgentRunContext, api: AgentRunAPI, pace: CallPacer, own: Sequence[GrantedTool] = ()
+) -> Toolbox:
+    """Loads the definitions of the granted tools, and adds the agent's own.
+
+    A tool whose definition can't be read is left out.
+    """
     names = [each.tool_name for each in ctx.resources.tools if {"call", "detail"} <= set(each.operations)]
     offered: list[GrantedTool] = []
     for start in range(0, len(names), DETAILS_PER_BATCH):
@@ -62,6 +104,7 @@ async def load_tools(ctx: AgentRunContext, api: AgentRunAPI, pace: CallPacer) ->
         await pace.reserve(len(batch))
         loaded = await asyncio.gather(*(_load_tool(ctx, api, name) for name in batch))
         offered += [each for each in loaded if each is not None]
+    offered += own
     if ctx.resources.skills:
         offered.append(GrantedTool(skills.definition(ctx.resources.skills), partial(skills.activate, api)))
     return Toolbox(offered)

@@ -1,5 +1,6 @@
 """The messages of one turn: the prompt, the history, and the messages that the turn adds."""
 
+import copy
 from collections.abc import Sequence
 
 from parlour_sdk.protocol.messages import Message
@@ -23,6 +24,12 @@ class TurnMessages:
         """Adds messages of this turn: answers with tool calls, tool results, steering."""
         self._turn += messages
         self._tokens += token_estimates.estimate_messages(messages)
+
+    def copy(self) -> "TurnMessages":
+        """Returns the same messages, to which others can be added."""
+        twin = copy.copy(self)
+        twin._turn = list(self._turn)
+        return twin
 
     def fit(self, tokens: int | None) -> tuple[list[Message], int]:
         """Returns all messages, or those that fit into `tokens`, and their number of tokens."""

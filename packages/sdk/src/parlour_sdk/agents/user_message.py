@@ -17,7 +17,8 @@ from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.messages import Message
 
 from ..values import dataclass
-from .template_variables import TemplateVariables, in_group
+from .speakers import GroupMembers, Speaker
+from .template_variables import TemplateVariables
 
 MAX_DATA_CHARACTERS = 4000
 """Characters of an event's data that describe an event without a template."""
@@ -29,15 +30,25 @@ class UserMessage:
 
     text: str = ""
     media: tuple[MediaElement, ...] = ()
-    speaker: str | None = None
-    """Name of the sender in a group; None in a private chat."""
+    speaker: Speaker | None = None
+    """The sender in a group; None in a private chat."""
     passages: str = ""
     """Passages of the knowledge bases about the message."""
+    facts: str = ""
+    """Facts of the moment, such as the date. They are part of the current message only, which keeps the prefix of
+    requests stable.
+    """
 
     @classmethod
-    def from_event(cls, ctx: AgentRunContext, templates: Mapping[str, str] | None = None) -> "UserMessage":
-        """Converts the run's event: messages as they are, other events by the template of their type."""
-        message = cls.from_input(ctx.input, speaker_name(ctx, ctx.actor.actor_name if ctx.actor else None))
+    def from_event(
+        cls, ctx: AgentRunContext, templates: Mapping[str, str] | None = None, members: GroupMembers | None = None
+    ) -> "UserMessage":
+        """Converts the run's event: messages as they are, other events by the template of their type.
+
+        `members` of a `TranscriptReader` know the names of everyone in the history.
+        """
+        members = members or GroupMembers(ctx)
+        message = cls.from_input(ctx.input, members.of_actor(ctx.actor, ctx.trigger.timestamp), members)
         template = (templates or {}).get(ctx.event.event_type)
         if template is not None:
             return cls(TemplateVariables(ctx).fill(template), message.media)
@@ -46,11 +57,13 @@ class UserMessage:
         return cls(_describe(ctx))
 
     @classmethod
-    def from_input(cls, agent_input: AgentInput, speaker: str | None = None) -> "UserMessage":
+    def from_input(
+        cls, agent_input: AgentInput, speaker: Speaker | None = None, members: GroupMembers | None = None
+    ) -> "UserMessage":
         """Converts an input; attachments that its elements don't name become media too."""
         if not agent_input.contents and not agent_input.attachments:
             return cls(agent_input.text or "", speaker=speaker)
-        message = cls.from_contents(agent_input.contents, speaker)
+        message = cls.from_contents(agent_input.contents, speaker, members)
         if agent_input.text and not any(isinstance(each, TextElement) for each in agent_input.contents):
             message = replace(message, text="\n".join(part for part in (message.text, agent_input.text) if part))
         artifact_ids = {each.artifact_id for each in message.media}
@@ -68,11 +81,17 @@ class UserMessage:
         return replace(message, media=(*message.media, *files))
 
     @classmethod
-    def from_contents(cls, contents: Iterable[ContentElement], speaker: str | None = None) -> "UserMessage":
-        """Converts elements: text, mentions and quotes become one text, and the media are kept."""
+    def from_contents(
+        cls, contents: Iterable[ContentElement], speaker: Speaker | None = None, members: GroupMembers | None = None
+    ) -> "UserMessage":
+        """Converts elements: text, mentions and quotes become one text, and the media are kept.
+
+        `members` adds the names that belong to ids.
+        """
         texts: list[str] = []
         media: list[MediaElement] = []
-        for element in contents:
+        for each in contents:
+            element = members.named(each) if members is not None else each
             match element:
                 case TextElement():
                     texts.append(element.text)
@@ -83,7 +102,7 @@ class UserMessage:
                 case JsonElement():
                     texts.append(json.dumps(element.value, ensure_ascii=False))
                 case QuoteElement():
-                    quoted = cls.from_contents(element.contents)
+                    quoted = cls.from_contents(element.contents, members=members)
                     texts.append(_quote(element.name or element.sender, quoted.text))
                     media += quoted.media
         return cls("".join(texts), tuple(media), speaker)
@@ -95,17 +114,12 @@ class UserMessage:
 
     def to_message(self) -> Message:
         """Returns the message for the model; sender and passages are part of its text."""
-        labelled_text = f"{self.speaker}: {self.text}" if self.speaker else self.text
-        text = f"{self.passages}\n\n{labelled_text}" if self.passages else labelled_text
+        labelled_text = self.speaker.label(self.text) if self.speaker else self.text
+        text = "\n\n".join(part for part in (self.passages, self.facts, labelled_text) if part)
         if not self.media:
             return Message(role="user", content=text)
         elements: list[ContentElement] = [TextElement(text=text)] if text else []
         return Message(role="user", content=[*elements, *self.media])
-
-
-def speaker_name(ctx: AgentRunContext, name: str | None) -> str | None:
-    """Returns the name to put before a message in a group; None in a private chat."""
-    return name if in_group(ctx) else None
 
 
 def _describe(ctx: AgentRunContext) -> str:

@@ -23,8 +23,12 @@ class HistoryAPI(Namespace):
         limit: int = 50,
         direction: Direction = "backward",
         include_artifacts: bool = False,
+        include_heard: bool = False,
     ) -> HistoryPage:
-        """Returns one page; `conversation_id` defaults to the run's own conversation."""
+        """Returns one page; `conversation_id` defaults to the run's own conversation.
+
+        `include_heard` adds the messages of a group that were not addressed to the bot.
+        """
         return await self._calls.call(
             "history_page",
             HistoryPageGet,
@@ -35,6 +39,7 @@ class HistoryAPI(Namespace):
             limit=limit,
             direction=direction,
             include_artifacts=include_artifacts,
+            include_heard=include_heard,
         )
 
     async def search(

@@ -10,6 +10,10 @@ from .content import ArtifactRef
 from .limits import PAGE_ITEMS, SEARCH_ITEMS
 
 Direction = Literal["backward", "forward"]
+HEARD = "message.heard"
+"""Item type of a message of a group that was not addressed to the bot."""
+INTERRUPTED = "interrupted"
+"""Item type of the text that users saw of an answer that was not finished."""
 
 
 class HistoryPageGet(RunCall):
@@ -21,6 +25,8 @@ class HistoryPageGet(RunCall):
     limit: int = Field(default=50, ge=1, le=PAGE_ITEMS)
     direction: Direction = "backward"
     include_artifacts: bool = False
+    include_heard: bool = False
+    """Whether messages of a group that were not addressed to the bot are on the page."""
 
 
 class SearchFilters(Request):
@@ -51,7 +57,8 @@ class TranscriptItem(Tolerant):
     thread_id: str | None = None
     role: str
     item_type: str
-    """`message`, or what else was shown."""
+    """The event's type, or `message` for an answer, `interrupted` for a part of one, `notice` for a text of the Host,
+    and `message.heard` for what was said in a group without addressing the bot."""
     content: str | None = None
     content_json: Any = None
     artifact_refs: list[ArtifactRef] = []

@@ -10,7 +10,7 @@ from parlour_sdk.plugin import LoadedPlugin
 from parlour_sdk.plugin.errors import unknown_tool
 from parlour_sdk.plugin.forms import TOOL_SELECTOR, tool_names, unknown_tools
 from parlour_sdk.protocol.events import Actor, AgentEvent
-from parlour_sdk.protocol.history import TranscriptItem
+from parlour_sdk.protocol.history import HEARD, TranscriptItem
 from parlour_sdk.protocol.listing import BotCapabilities
 from parlour_sdk.protocol.manifest import Capabilities, Permissions, PluginPermissions
 from parlour_sdk.protocol.messages import Message
@@ -127,10 +127,15 @@ class FakeHost(ComponentClient):
         watched = replace(plugin, runners={**plugin.runners, name: ObservedRunner(plugin.runners[name], session)})
         return FakeRun(run_context, session, self._records, self.connection(watched), self._steering, seconds or None)
 
-    def say(self, role: str, text: str) -> None:
-        """Adds an earlier message of `user` or `assistant` to the history."""
-        message = Message.model_validate({"role": role, "content": text})
-        self._records.transcript.add(self.conversation_id, message, self._ids.new("event"))
+    def say(self, role: str, text: str, actor: Actor | None = None, *, heard: bool = False) -> None:
+        """Adds an earlier message of `user` or `assistant` to the history.
+
+        `heard` marks a message of a group that was not addressed to the bot.
+        """
+        message, item_type = Message.model_validate({"role": role, "content": text}), HEARD if heard else "message"
+        self._records.transcript.add(
+            self.conversation_id, message, self._ids.new("event"), actor=actor, item_type=item_type
+        )
 
     def new_conversation(self) -> str:
         """Starts a new conversation for the following runs and returns its id."""

@@ -120,7 +120,9 @@ class RunSetup:
         event = fixture.event
         self._records.events.add(**fixture.record(), conversation_id=conversation_id, bot_id=BOT)
         if fixture.message is not None:
-            self._records.transcript.add(conversation_id, fixture.message, event.event_id, event.event_type)
+            self._records.transcript.add(
+                conversation_id, fixture.message, event.event_id, event.event_type, fixture.actor
+            )
 
 
 def _steering_by_pull(steering: SteeringPlan) -> dict[int, list[str]]:

@@ -3,9 +3,10 @@
 This module imports FastAPI and every endpoint, so a Host imports it with the first request that needs them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter
 
@@ -18,7 +19,7 @@ from parlour.core.access.users import UserAccounts
 from parlour.core.config.default_model import DefaultModelAssigner
 from parlour.core.config.model_usage import ModelReferences
 from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
-from parlour.core.model.ids import PluginId
+from parlour.core.model.ids import PipelineId, PluginId
 from parlour.core.models.reservations import BudgetUses
 from parlour.core.observability.explain.explanations import Explanations
 from parlour.http import adapters, audit, info, openapi, runners, runtimes, stats, tools
@@ -57,6 +58,7 @@ from parlour.http.keys import endpoints as keys
 from parlour.http.live import endpoints as live
 from parlour.http.mcp_servers import endpoints as mcp_servers
 from parlour.http.mcp_servers.mapping import McpServerMapper
+from parlour.http.message_policies import endpoints as message_policies
 from parlour.http.metrics import endpoints as metrics
 from parlour.http.models import endpoints as models
 from parlour.http.models import provider_endpoints as model_providers
@@ -64,6 +66,8 @@ from parlour.http.models.connection_test import ModelTest
 from parlour.http.models.endpoints import ModelAgents
 from parlour.http.models.mapping import ModelMapper
 from parlour.http.pagination import Pages
+from parlour.http.pipelines import endpoints as pipelines
+from parlour.http.pipelines.endpoints import PipelineMapper
 from parlour.http.platform_callbacks import endpoints as platform_callbacks
 from parlour.http.plugins import endpoints as plugins
 from parlour.http.plugins.audit import PluginAudit
@@ -77,6 +81,7 @@ from parlour.http.target_validation import TargetValidator
 from parlour.http.users import endpoints as users
 from parlour.http.webhooks import endpoints as webhooks
 from parlour.http.webhooks.endpoints import WebhookMapper
+from parlour.http.word_lists import endpoints as word_lists
 from parlour.plugin_runtime.packages.bundled import bundled_plugins
 from parlour_sdk.values import dataclass
 
@@ -181,10 +186,10 @@ class RouterBuilder:
 
     def _agents_and_bots(self) -> list[APIRouter]:
         host, core = self.host, self.host.core
-        agent_mapper = AgentMapper(core.registry, host.secrets)
+        agent_mapper = AgentMapper(core.registry, core.word_lists, host.secrets)
         runner_test = RunnerConnectionTest(core.registry, host.runtime, host.secrets)
         bot_mapper = BotMapper(host.catalogue, host.secrets)
-        route_mapper = RouteMapper(core.agents, host.plugins, host.secrets)
+        route_mapper = RouteMapper(core.agents, core.pipelines, core.word_lists, host.plugins, host.secrets)
         default_mapper = DefaultAgentMapper(core.agents, core.bots, host.catalogue)
         return [
             agents.router(core.agents, agent_mapper, runner_test, host.cursors, host.ids, host.clock),
@@ -193,7 +198,36 @@ class RouterBuilder:
             bot_routes.router(core.bots, core.routes, route_mapper, core.router, core.subscriptions, host.clock),
             default_agents.router(core.default_agents, default_mapper, host.cursors, host.ids, host.clock),
             runners.router(core.registry, self._plugin_status, host.cursors),
+            message_policies.router(core.word_lists, core.filters),
+            pipelines.router(
+                core.pipelines,
+                PipelineMapper(core.agents, core.word_lists),
+                self._users_of_pipeline,
+                core.filters,
+                host.cursors,
+                host.ids,
+                host.clock,
+            ),
+            word_lists.router(core.word_lists, self._policies, host.cursors, host.ids, host.clock),
         ]
+
+    def _users_of_pipeline(self, pipeline_id: PipelineId) -> Iterator[str]:
+        """Yields the names of the bots whose routes use a pipeline."""
+        core = self.host.core
+        for bot in core.bots.all():
+            used = (route.handler_config.get("pipeline_id") for route in core.routes.in_user_order(bot.bot_id))
+            if pipeline_id in used:
+                yield bot.name
+
+    def _policies(self) -> Iterator[Mapping[str, Any]]:
+        """Yields the message policies of agents and routes."""
+        core = self.host.core
+        yield from (agent.message_policy for agent in core.agents.all())
+        yield from (pipeline.message_policy for pipeline in core.pipelines.all())
+        for bot in core.bots.all():
+            yield from (
+                route.handler_config.get("message_policy", {}) for route in core.routes.in_user_order(bot.bot_id)
+            )
 
     def _models(self) -> list[APIRouter]:
         host, core, catalogue = self.host, self.host.core, self.host.models.catalogue

@@ -15,6 +15,7 @@ from parlour.core.model.agent import Binding
 from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ids import NO_BINDING, NO_CONVERSATION, NO_RUNNER, ConversationId, PluginId, RunnerId
+from parlour.core.model.pipeline import Pipeline
 from parlour.core.model.providers import Providers
 from parlour.core.model.resource_policy import ResourcePolicy, Selection
 from parlour.core.model.runner import RunnerDescriptor
@@ -172,7 +173,26 @@ def _resources(
             for name, available in _available_resources(kind, providers)
             if (name in policy or name in selected_names) and name not in denied
         }
-    return granted
+    return granted if binding.pipeline is None else _within_pipeline(granted, binding.pipeline, providers)
+
+
+def _within_pipeline(granted: dict[str, Operations], pipeline: Pipeline, providers: Providers) -> dict[str, Operations]:
+    """Returns what is granted without the extensions that the pipeline leaves out."""
+    lists = {"plugin": Selection.parse(pipeline.plugins), "mcp": Selection.parse(pipeline.mcp_servers)}
+    skills = Selection.parse(pipeline.skills)
+    left_out = {
+        tool.tool_name
+        for tool in providers.tools.resources()
+        if tool.source in lists and tool.tool_name.partition(".")[0] not in lists[tool.source]
+    }
+    return {
+        kind: {
+            name: operations
+            for name, operations in names.items()
+            if not (kind == "tools" and name in left_out) and not (kind == "skills" and name not in skills)
+        }
+        for kind, names in granted.items()
+    }
 
 
 def _server_tools(policy: ResourcePolicy, providers: Providers) -> frozenset[str]:

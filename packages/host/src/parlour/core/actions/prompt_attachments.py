@@ -11,6 +11,7 @@ from parlour.core.store.artifact_service import ArtifactService
 from parlour_sdk.protocol.content import ContentElement, MediaElement, TextElement
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import InvokeModel
+from parlour_sdk.text_files import is_inline_text
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 """Maximum size in bytes of one file of a prompt."""
@@ -60,6 +61,16 @@ class PromptAttachments:
             limits = f"a model is given {MAX_FILE_BYTES} of a file and {MAX_PROMPT_FILE_BYTES} of all together"
             raise ProviderFailed("payload_too_large", f"{message}; {limits}")
         content = await self._artifacts.read(artifact, 0, artifact.size_bytes)
+        named = element.model_copy(
+            update={
+                "mime_type": artifact.info.mime_type or element.mime_type,
+                "name": element.name or artifact.info.name,
+                "size_bytes": artifact.size_bytes,
+            }
+        )
+        if is_inline_text(named) and (text := _decoded(content)) is not None:
+            title = named.name or f"artifact {artifact.artifact_id}"
+            return TextElement(text=f"[file: {title}]\n{text}\n[end of file: {title}]\n")
         return element.model_copy(
             update={
                 "artifact_id": None,
@@ -68,6 +79,13 @@ class PromptAttachments:
                 "name": element.name or artifact.info.name,
             }
         )
+
+
+def _decoded(content: bytes) -> str | None:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _content_bytes(element: object) -> int:

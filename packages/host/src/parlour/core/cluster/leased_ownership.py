@@ -17,21 +17,33 @@ class LeasedOwnership:
     def __init__(self, lease: HostLease) -> None:
         self._lease = lease
         self._epochs: dict[PartId, int] = {}
+        self._draining: set[PartId] = set()
+
+    @property
+    def is_fenced(self) -> bool:
+        """True if this Host can do nothing any more, and has to end."""
+        return self._lease.is_lost
 
     @property
     def parts(self) -> Collection[PartId]:
+        """The parts that this Host may commit for, also those that it drains."""
         return self._epochs.keys()
 
     def add(self, part: PartId, epoch: int) -> None:
         """Records a part that this Host has taken."""
         self._epochs[part] = epoch
 
+    def begin_drain(self, part: PartId) -> None:
+        """Lets no new work begin for a part; work in progress can still be committed."""
+        self._draining.add(part)
+
     def remove(self, part: PartId) -> None:
         """Forgets a part before it is released."""
         self._epochs.pop(part, None)
+        self._draining.discard(part)
 
     def owns(self, part: PartId) -> bool:
-        return part in self._epochs and not self._lease.is_lost
+        return part in self._epochs and part not in self._draining and not self._lease.is_lost
 
     def epoch(self, part: PartId) -> int:
         return self._epochs.get(part, 0)

@@ -39,12 +39,14 @@ class Bot:
     secrets: dict[str, str] = field(default_factory=dict)
     """Sealed secrets, by the name of their field in the adapter's form."""
     enabled: bool = True
+    keeps_heard_messages: bool = True
+    """True if messages of groups that don't address the bot are kept for the agent's context."""
 
     def encode(self) -> str:
-        definition = {name: getattr(self, name) for name in ("name", "adapter", "config", "secrets", "enabled")}
-        return dumps(definition)
+        return dumps({name: getattr(self, name) for name in DEFINITION_FIELDS})
 
 
+DEFINITION_FIELDS = ("name", "adapter", "config", "secrets", "enabled", "keeps_heard_messages")
 BOT_ROWS = RowMapping[BotId, Bot](
     BOTS,
     UnitNames(add="bot.add", replace="bot.replace", remove="bot.remove"),

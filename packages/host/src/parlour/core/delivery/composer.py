@@ -110,7 +110,10 @@ class MessageComposer:
         """Composes the final message. `streamed_rows` are the rows under which it was streamed so far."""
         reply_target, now = targets.reply_target(event, policy), self._clock.now()
         manifest = self._manifest(reply_target)
-        bodies = self._render(reply_target, manifest, message, policy, first, separate_media=bool(streamed_rows))
+        mention = _mentioned_sender(event, reply_target, policy) if first else ""
+        bodies = self._render(
+            reply_target, manifest, message, policy, first, separate_media=bool(streamed_rows), mention=mention
+        )
         if reply_target.surface != PLATFORM:
             rows = [
                 replace(row, state="sent", message=message, feed_seq=self._feed.next_seq()) for row in streamed_rows
@@ -126,10 +129,20 @@ class MessageComposer:
             self._completed_row(row, body, self._state(reply_target, manifest), now)
             for row, body in zip(streamed_rows, _editable(bodies), strict=False)
         ]
+        delay = policy.delay_ms if first and not completed_rows else 0
         new_rows = [
-            self._row(event, reply_target, run_id, "message", body, self._state(reply_target, manifest))
+            self._row(
+                event,
+                reply_target,
+                run_id,
+                "message",
+                body,
+                self._state(reply_target, manifest, is_delayed=bool(delay)),
+            )
             for body in bodies[len(completed_rows) :]
         ]
+        if delay and new_rows:
+            new_rows[0] = replace(new_rows[0], not_before=now + delay)
         unused_rows = [replace(row, state="failed", reason=UNUSED_PART) for row in streamed_rows[len(completed_rows) :]]
         completions = [outbox_rows.complete_stream(row, now) for row in [*completed_rows, *unused_rows]]
         return ComposedRows(
@@ -186,6 +199,7 @@ class MessageComposer:
         policy: DeliveryPolicy,
         first: bool,
         separate_media: bool = False,
+        mention: str = "",
     ) -> list[MessageBody]:
         """Renders the message into the bodies of its rows, one per part."""
         if manifest is None or reply_target.has_no_chat:
@@ -193,9 +207,8 @@ class MessageComposer:
         shared_fields: MessageBody = {name: message[name] for name in SHARED_FIELDS if name in message}
         if "chain" in message:  # a chain that was written for this platform
             return [{**shared_fields, "content": message["content"], "chain": message["chain"]}]
-        parts = render(
-            message, manifest, policy, targets.quoted_message_id(reply_target.address, policy, first), separate_media
-        )
+        quote = targets.quoted_message_id(reply_target.address, policy, first)
+        parts = render(message, manifest, policy, quote, separate_media, mention)
         bodies: list[MessageBody] = [{**shared_fields, "content": part.text, "chain": part.chain} for part in parts]
         if bodies and "approval" in shared_fields:
             bodies[0]["chain"] = [*bodies[0]["chain"], *approval_buttons(message, manifest)]
@@ -205,12 +218,14 @@ class MessageComposer:
         message = {**body, STREAMED: True}
         return replace(row, state=state, message=message, expires_at=now + EXPIRY_MILLISECONDS)
 
-    def _state(self, reply_target: ReplyTarget, manifest: AdapterManifest | None) -> OutboxState:
+    def _state(
+        self, reply_target: ReplyTarget, manifest: AdapterManifest | None, is_delayed: bool = False
+    ) -> OutboxState:
         if not self._outbox.handles(reply_target.surface):
             return "sent"
         if reply_target.has_no_chat and manifest is not None:
             return "failed"
-        if reply_target.reply_event_id:  # the unit that marks it as `sending` counts it
+        if reply_target.reply_event_id or is_delayed:  # the unit that marks it as `sending` counts it
             return "pending"
         must_wait = manifest is not None and self._must_wait(reply_target, manifest)
         return "pending" if must_wait else self._outbox.try_reserve(reply_target.target)
@@ -253,6 +268,12 @@ class MessageComposer:
             reason=NO_CHAT if state == "failed" else "",
             reply=ReplyUse(reply_target.reply_event_id) if is_counted else None,
         )
+
+
+def _mentioned_sender(event: RecordedEvent, reply_target: ReplyTarget, policy: DeliveryPolicy) -> str:
+    """Returns the id of the sender whom a reply in a group mentions; empty if it mentions nobody."""
+    is_mentioned = policy.mention_sender and reply_target.address.get("chat_type") == "group"
+    return event.envelope.actor.id if is_mentioned else ""
 
 
 def _editable(bodies: list[MessageBody]) -> list[MessageBody]:

@@ -34,6 +34,7 @@ _MODEL_TROUBLE = {
     **dict.fromkeys(("key_refused", "no_credit", "secret_unreadable"), "model.key_refused"),
     **dict.fromkeys(("model_unknown", "not_found", "not_supported"), "model.misconfigured"),
     "rate_limited": "model.limited",
+    "context_too_long": "model.too_long",
     "budget_exceeded": "budget_exceeded",
 }
 """The notice for each failure of a model call that is not the run's own fault, by failure code."""
@@ -48,8 +49,11 @@ def notice_text(code: str, error: str = "", language: str = DEFAULT_LANGUAGE) ->
 
 
 def model_failure_notice(code: str) -> str:
-    """Returns the notice code for a failed model call; empty if the failure code has no notice."""
-    return _MODEL_TROUBLE.get(code, "")
+    """Returns the notice code for a failed model call; empty without a failure.
+
+    Users never see the words of a service: they may name accounts, keys and addresses.
+    """
+    return _MODEL_TROUBLE.get(code, "model.unavailable" if code else "")
 
 
 def quarantine_notice(cause: str) -> str:

@@ -21,7 +21,7 @@ MAX_CONCURRENT_USES = 20
 
 @dataclass(frozen=True, slots=True)
 class ReplyDecision:
-    """How a reply is sent, with the statements that count it."""
+    """A decision on how a reply is sent, with the statements that count it."""
 
     kind: Literal["reply", "push", "hold", "refuse"]
     use: ReplyUse

@@ -1,5 +1,6 @@
 """The parts of delivery that runs use, as one dependency."""
 
+from parlour.core.message_policy.outputs import OutputPolicies
 from parlour_sdk.values import dataclass
 
 from .composer import MessageComposer
@@ -19,3 +20,5 @@ class DeliveryService:
     publisher: DeliveryPublisher
     """Publishes or enqueues rows after the commit."""
     feed: Feed
+    output_policies: OutputPolicies
+    """Applies message policies to replies."""

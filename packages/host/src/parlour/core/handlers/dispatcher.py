@@ -8,6 +8,7 @@ from parlour.core.runs.event_completion import EventCompleter
 from parlour.core.runs.executor import RunExecutor
 from parlour.core.runs.lane_result import LaneResult
 from parlour.core.runs.session import QueuedEvent
+from parlour.core.runs.transcript_corrections import TranscriptCorrections
 
 from .handler import Handlers
 
@@ -17,14 +18,23 @@ logger = logging.getLogger(__name__)
 class EventDispatcher:
     """Passes queued events to handlers; those without one are completed here."""
 
-    def __init__(self, router: Router, handlers: Handlers, executor: RunExecutor, completer: EventCompleter) -> None:
+    def __init__(
+        self,
+        router: Router,
+        handlers: Handlers,
+        executor: RunExecutor,
+        completer: EventCompleter,
+        corrections: TranscriptCorrections,
+    ) -> None:
         self._router = router
         self._handlers = handlers
         self._executor = executor
         self._completer = completer
+        self._corrections = corrections
 
     async def handle(self, entry: QueuedEvent) -> LaneResult:
         """Handles the event, or executes the run that was started together with it."""
+        await self._corrections.apply(entry.event)
         if entry.started_run is not None:
             return await self._executor.execute_started(entry, entry.started_run)
         decision = self._router.decide(entry.event.envelope)

@@ -12,6 +12,7 @@ from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
 from parlour.core.routing.decisions import RouteDecision, ToListeners
 from parlour.core.runs import retry_policy
 from parlour.core.runs.event_completion import EventCompleter
+from parlour.core.runs.heard_messages import HeardMessages
 from parlour.core.runs.lane_result import LaneResult
 from parlour.core.runs.run_checks import QUARANTINE_REASONS
 from parlour.core.runs.session import QueuedEvent
@@ -30,6 +31,7 @@ class ListenerHandler:
         listeners: ListenerDispatcher,
         retries: ListenerRetries,
         completer: EventCompleter,
+        heard: HeardMessages,
         clock: Clock,
     ) -> None:
         self._journal = journal
@@ -37,6 +39,7 @@ class ListenerHandler:
         self._listeners = listeners
         self._retries = retries
         self._completer = completer
+        self._heard = heard
         self._clock = clock
 
     def resolve(self, event: EventEnvelope, route: Route, skipped_routes: str) -> RouteDecision:
@@ -45,7 +48,9 @@ class ListenerHandler:
 
     async def handle(self, entry: QueuedEvent, decision: ToListeners) -> LaneResult:
         if not self._subscriptions.subscribed_plugins(entry.event.envelope.event_type, decision.plugins):
-            await self._completer.complete(entry, "dropped", decision.no_listener_reason)
+            await self._completer.complete(
+                entry, "dropped", decision.no_listener_reason, heard=None if decision.by_route else self._heard
+            )
         elif cause := retry_policy.quarantine_cause(entry.tries):
             await self._completer.complete(entry, "quarantined", QUARANTINE_REASONS[cause])
         else:
@@ -61,6 +66,8 @@ class ListenerHandler:
         unit, now = UnitBuilder("event.listened"), self._clock.now()
         outcome = "handled" if result.handled_by else "dropped"
         inbox_outcome = self._completer.add_outcome(unit, entry.event, outcome, _reason(decision, result))
+        if not decision.by_route:
+            self._heard.add(unit, entry)
         unit.add(*(self._retries.withdraw(entry.seq, plugin_id) for plugin_id in result.completed_plugins))
         for plugin_id in result.failed_listeners:
             delivery = ListenerDelivery(False, tuple(result.finished_handlers[plugin_id]), tries=1)

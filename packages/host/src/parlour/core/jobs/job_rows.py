@@ -175,7 +175,7 @@ class NextJob:
 
     job: Job | None = None
     due_at: int = 0
-    """When the job, or the first job that is scheduled for later, is due. 0 if there is none."""
+    """Time at which the job, or else the first job that is scheduled for later, is due; 0 if there is none."""
 
 
 class JobStore:

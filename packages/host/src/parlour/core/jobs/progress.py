@@ -15,7 +15,7 @@ WRITE_INTERVAL_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ProgressValues:
-    """How far a job is."""
+    """Progress of a job: its stage, and what is done of the total."""
 
     stage: str = ""
     done: int = 0

@@ -8,7 +8,8 @@ from parlour_sdk.values import dataclass
 
 from .delivery_policy import with_min_message_size
 from .event_pattern import pattern_matches
-from .ids import AgentId, BindingId, BotId, RunnerId
+from .ids import NO_LIMITS, AgentId, BindingId, BotId, LimitPolicyId, RunnerId
+from .pipeline import Pipeline
 from .resource_policy import ResourcePolicy
 
 RestartPolicy = Literal["auto", "never", "always"]
@@ -53,6 +54,8 @@ class Agent:
     """True if the answers of a run's calls are stored, so that a repeated run neither pays nor acts twice."""
     event_types: tuple[str, ...] = ("message.received",)
     """Accepted event types; each is a type, `namespace.*` or `*`."""
+    message_policy: dict[str, Any] = field(default_factory=dict)
+    """Given fields of the message policy; empty means that nothing is decided."""
     enabled: bool = True
 
     def accepts(self, event_type: str) -> bool:
@@ -85,6 +88,10 @@ class Binding:
     """Explanation why this agent was chosen."""
     scope: str = ""
     """Origin of the choice: a default agent's scope, `bot` for a route, or empty if the caller named the agent."""
+    limits_owner: LimitPolicyId = NO_LIMITS
+    """Owner of the counters of the message policy's limits."""
+    pipeline: Pipeline | None = None
+    """Pipeline by which the agent was chosen; it limits the extensions that a run may use."""
 
     @property
     def binding_id(self) -> BindingId:

@@ -30,6 +30,11 @@ class DeliveryPolicy:
     fallback_target: Mapping[str, str] = field(default_factory=dict)
     """Target of answers to events without a chat: bot_id, chat_type, chat_id, and optionally account and thread_id."""
 
+    mention_sender: bool = False
+    """True if the first message of an answer in a group mentions the sender; a message policy decides it."""
+    delay_ms: int = 0
+    """Milliseconds by which an answer is delayed; a message policy decides it."""
+
     @classmethod
     def decode(cls, values: Mapping[str, Any]) -> "DeliveryPolicy":
         return cls(**with_min_message_size(values)) if values else DEFAULT_DELIVERY_POLICY

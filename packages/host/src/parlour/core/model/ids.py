@@ -55,6 +55,10 @@ RouteId = NewType("RouteId", str)
 """Id of a route of a bot."""
 LimitPolicyId = NewType("LimitPolicyId", str)
 """Id of a policy that limits how often something may happen."""
+WordListId = NewType("WordListId", str)
+"""Id of a list of words for filters."""
+PipelineId = NewType("PipelineId", str)
+"""Id of a bundle of an agent, a message policy and extensions."""
 BudgetId = NewType("BudgetId", str)
 """Id of a budget for the use of models."""
 UserId = NewType("UserId", str)
@@ -68,6 +72,7 @@ NO_BINDING = BindingId("")
 NO_BOT = BotId("")
 NO_CONVERSATION = ConversationId("")
 NO_OUTBOX = OutboxId("")
+NO_LIMITS = LimitPolicyId("")
 NO_ROUTE = RouteId("")
 NO_PLUGIN = PluginId("")
 NO_RUN = RunId("")

@@ -28,6 +28,13 @@ ENGLISH = {
     "unaddressed": "the bot is not addressed",
     "untaken": "it does not take {event_type}",
     "listened": "plugins listen to it",
+    "policy_ignored_bot": "message policy: a bot wrote it",
+    "policy_ignored_prefix": "message policy: it begins as ignored messages do",
+    "policy_ignored_regex": "message policy: it matches an expression of ignored messages",
+    "policy_denied": "message policy: the access list denies {entry}",
+    "policy_not_allowed": "message policy: the access list does not allow its sender or chat",
+    "policy_not_called": "message policy: no rule for groups wakes the agent",
+    "policy_not_called_private": "message policy: no rule for private chats wakes the agent",
     "unknown_handler": "handler type {handler_type} is unknown to this version",
 }
 

@@ -35,6 +35,8 @@ class Pattern(Protocol):
 
     def search(self, text: str, *, timeout: float) -> Any: ...
 
+    def finditer(self, text: str, *, timeout: float) -> Any: ...
+
 
 class RegexMatcher:
     """Searches expressions in the texts of events and caches the results."""

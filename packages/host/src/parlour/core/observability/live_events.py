@@ -18,10 +18,12 @@ from parlour.core.store.tables import (
     MODEL_PROVIDERS,
     MODELS,
     OUTBOX,
+    PIPELINES,
     ROUTES,
     RUNS,
     SCHEDULES,
     WEBHOOKS,
+    WORD_LISTS,
 )
 
 LiveEventKind = Literal["event", "run", "delivery", "approval", "job", "denial", "configuration"]
@@ -169,4 +171,6 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     MCP_SERVERS: _configuration_reader("server_id"),
     BUDGETS: _configuration_reader("budget_id"),
     WEBHOOKS: _configuration_reader("webhook_id"),
+    WORD_LISTS: _configuration_reader("list_id"),
+    PIPELINES: _configuration_reader("pipeline_id"),
 }

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from parlour.core.encoding import loads
-from parlour.core.journal import Unit
+from parlour.core.journal import Insert, Unit
+from parlour.core.store.tables import OUTCOMES, TRAIL
 from parlour_sdk.values import dataclass
 
 from .live_events import LiveEvent, derive_live_events
@@ -64,10 +65,21 @@ class Metrics:
         """Counts the live events of a committed unit. It is an observer of the journal."""
         for live_event in derive_live_events(unit):
             self._count(live_event)
+        for statement in unit.statements:
+            if isinstance(statement, Insert):
+                self._count_decision(statement)
 
     def count(self, name: str, *labels: tuple[str, str]) -> None:
         """Adds one to a counter for something that no unit of the journal reports."""
         self._add(name, *labels)
+
+    def _count_decision(self, insert: Insert) -> None:
+        """Counts how events ended, and the decisions of message policies."""
+        if insert.table is OUTCOMES:
+            self._add("parlour_outcomes_total", ("outcome", str(insert.values["outcome"])))
+        elif insert.table is TRAIL and str(insert.values["step"]).startswith("policy."):
+            code = loads(str(insert.values["data"])).get("code", "")
+            self._add("parlour_policy_decisions_total", ("code", code))
 
     def _count(self, live_event: LiveEvent) -> None:
         match live_event.kind:

@@ -26,7 +26,7 @@ from .port import IncomingEvent
 COMMON_FIELDS = {"type", "event_id", "timestamp", "bot_id", "adapter_name"}
 
 
-def to_envelope(incoming: IncomingEvent, bot_id: BotId, adapter: str) -> EventEnvelope:
+def to_envelope(incoming: IncomingEvent, bot_id: BotId, adapter: str, bot_name: str = "") -> EventEnvelope:
     event = incoming.event
     chat = event_chat(event)
     agent_input = (
@@ -46,7 +46,7 @@ def to_envelope(incoming: IncomingEvent, bot_id: BotId, adapter: str) -> EventEn
         actor=_actor(incoming),
         subject=participants.subject(event),
         input=agent_input,
-        data=_data(incoming, chat),
+        data=_data(incoming, chat, bot_name),
         metadata={HAPPENED_AT: incoming.happened_at} if incoming.happened_at else {},
     )
 
@@ -85,7 +85,7 @@ def _actor(incoming: IncomingEvent) -> Participant:
     )
 
 
-def _data(incoming: IncomingEvent, chat: Chat | None) -> dict[str, Any]:
+def _data(incoming: IncomingEvent, chat: Chat | None, bot_name: str) -> dict[str, Any]:
     event = incoming.event
     data = event.model_dump(exclude=COMMON_FIELDS, exclude_none=True)
     if isinstance(event, PlatformSpecific):
@@ -101,6 +101,8 @@ def _data(incoming: IncomingEvent, chat: Chat | None) -> dict[str, Any]:
         )
         if incoming.role:
             data["role"] = incoming.role
+        if incoming.self_id:
+            data["self"] = {"id": incoming.self_id, "name": bot_name}
     elif "new_content" in data:
         data["new_content"] = chain_text.chain_for_storage(data["new_content"])
     return data

@@ -5,6 +5,7 @@ from typing import ClassVar
 from parlour.core.config.routes import Route
 from parlour.core.model.agent import Binding
 from parlour.core.model.ids import PluginId
+from parlour.core.model.reasons import Reason
 from parlour_sdk.values import dataclass
 
 
@@ -58,6 +59,8 @@ class Drop:
     handler_type: ClassVar[str] = "drop"
 
     reason: str
+    silence: Reason | None = None
+    """Reason of a message policy that leaves the event unanswered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Router:
         self._binder = binder
         self._defaults = defaults
         self._clock = clock
-        self._regexes = RegexMatcher()
+        self._regexes = binder.regexes
 
     def decide(self, event: EventEnvelope, attempts: Sequence[RouteAttempt] | None = None) -> RouteDecision:
         """Decides by the bot's routes, or by the given results of other routes."""
@@ -83,7 +83,7 @@ class Router:
         route = matched_route(attempts)
         if route is None:
             return self._defaults.for_unrouted_event(event)
-        return self._defaults.for_routed_event(event) if route.handler_type == "agent" else None
+        return self._defaults.for_routed_event(event) if route.handler_type in ("agent", "pipeline") else None
 
     def _decide(self, event: EventEnvelope, attempts: Sequence[RouteAttempt] | None) -> RouteDecision:
         if event.run_request is not None:

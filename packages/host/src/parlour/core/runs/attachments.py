@@ -14,6 +14,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from parlour.core.delivery.rendering.parts import FULL_TEXT_KEY, strip_reasoning
+from parlour.core.message_policy.words import split_graphemes
 from parlour.core.model.ids import NO_BINDING, NO_CONVERSATION, ArtifactId
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.store.artifact_service import ArtifactService
@@ -28,6 +29,10 @@ from .results import FileResult
 from .session import RunSession
 
 ArtifactRefData = dict[str, Any]
+LONG_TEXT_NAME = "answer.md"
+"""Name of the file that a long text is sent as."""
+LONG_TEXT_BEGINNING = 200
+"""Characters of a long text that are shown beside its file."""
 EMPTY_MESSAGE_WARNING = "a completed message is dropped: there is nothing in it that people could see"
 
 
@@ -105,8 +110,16 @@ class RunAttachments:
         self._pending_refs.append(artifact.to_ref())
         return artifact
 
-    async def attach(self, message: dict[str, Any], text: str) -> MessageWithFiles:
-        """Returns the message with its files resolved and stored."""
+    def discard_pending(self) -> None:
+        """Discards the files that would go with the next message."""
+        self._pending_refs = []
+
+    async def attach(self, message: dict[str, Any], text: str, file_over: int = 0) -> MessageWithFiles:
+        """Returns the message with its files resolved and stored. A text of more characters than `file_over` is sent as
+        a file; 0 means never.
+        """
+        if file_over and len(split_graphemes(text)) > file_over:
+            return await self._as_file(message, text)
         content = message.get("content", "")
         if not self._pending_refs and isinstance(content, str) and "artifact_refs" not in message:
             max_encoded_bytes = len(text) * 4
@@ -127,6 +140,23 @@ class RunAttachments:
             result.message["artifact_refs"] = list(refs_by_id.values())
         result.refs = list({**refs_by_id, **{ref["artifact_id"]: ref for ref in result.refs}}.values())
         return result
+
+    async def _as_file(self, message: dict[str, Any], text: str) -> MessageWithFiles:
+        """Returns the message with its text as a file, and the beginning of it as the text."""
+        reply = await self.attach(message, text)
+        if "cut" in (reply.message.get("metadata") or {}):
+            return reply  # it is a file already
+        info = ArtifactInfo("text", LONG_TEXT_NAME, "text/markdown")
+        artifact = await self._store_or_warn(text.encode(errors="replace"), info, reply)
+        if artifact is None:
+            return reply
+        beginning = "".join(split_graphemes(text)[:LONG_TEXT_BEGINNING]).rstrip()
+        content = reply.message["content"]
+        others = [each for each in content if each.get("type") != "text"] if isinstance(content, list) else []
+        shown = f"{beginning} …"
+        reply.message["content"] = [{"type": "text", "text": shown}, *others] if others else shown
+        reply.message["artifact_refs"] = [artifact.to_ref(), *(reply.message.get("artifact_refs") or ())]
+        return reply
 
     async def _shorten(self, result: MessageWithFiles, refs: list[ArtifactRefData]) -> None:
         """Stores a text as a file if it is too long for the transcript, and shortens it if it is too long to be

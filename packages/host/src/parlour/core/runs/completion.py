@@ -10,6 +10,7 @@ from parlour.core.delivery import notices
 from parlour.core.delivery.notices import NoticePolicy
 from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import UnitBuilder
+from parlour.core.message_policy.effective import decode_policy
 from parlour.core.model.agent import Agent
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import NO_RUN, RunId, TranscriptId
@@ -24,6 +25,9 @@ from parlour_sdk.values import dataclass
 
 from . import retry_policy
 from .session import QueuedEvent, RunTermination
+
+POLICY_NOTICE = "policy"
+"""Code of notices whose text the operator wrote in a message policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +157,13 @@ class RunCompleter:
         notices.add_suppressed_notice(draft, event, suppression, self._clock.now())
         return []
 
-    def reject(self, draft: UnitBuilder, entry: QueuedEvent, code: str) -> list[OutboxRow]:
+    def reject(self, draft: UnitBuilder, entry: QueuedEvent, code: str, text: str = "") -> list[OutboxRow]:
         """Adds a notice to the sender of an event that gets no run. The sender's message is added to the transcript
         first.
         """
         if not entry.transcript_seq:
             transcript.add_user_item(draft, TranscriptId(self._ids.new()), entry.event, self._clock.now())
-        return self.notify_unless_suppressed(draft, entry.event, entry.parent_run_id, code, "")
+        return self.notify_unless_suppressed(draft, entry.event, entry.parent_run_id, code, text)
 
     def _complete_all(
         self, draft: UnitBuilder, run: EndedRun, termination: RunTermination, completion: RunCompletion
@@ -192,16 +196,28 @@ class RunCompleter:
         failure_notice = notices.model_failure_notice(run.model_failure) if termination.by_runner else ""
         tries = run.tries if termination.by_host else replace(run.tries, failures=run.tries.failures + 1)
         match retry_policy.decide(termination, run.agent, tries, run.has_output, run.has_effects):
-            case "retry":
+            case "retry" if not failure_notice:  # a service in trouble is not helped by the same request at once
                 draft.add(inbox.requeue(run.event.seq, failed=not termination.by_host))
                 completion.retry, completion.tries = True, tries
                 return
             case "quarantine" if not failure_notice:
                 outcome, code = "quarantined", notices.quarantine_notice(retry_policy.quarantine_cause(tries))
-            case "quarantine" | "tell":
+            case _:
                 outcome, code = "failed", failure_notice or termination.code
         completion.outcomes.append(self.complete_event(draft, run.event, outcome, termination.code, run.run_id))
-        completion.rows += self.notify_unless_suppressed(draft, run.event, run.run_id, code, termination.error)
+        completion.rows += self._notify_failure(draft, run, code, termination.error)
+
+    def _notify_failure(self, draft: UnitBuilder, run: EndedRun, code: str, error: str) -> list[OutboxRow]:
+        """Adds the notice about a failed run, as the agent's message policy wants it."""
+        policy = decode_policy(run.agent.message_policy) if run.agent is not None else None
+        if policy is None or (policy.failure.show == "hint" and not policy.failure.hint):
+            return self.notify_unless_suppressed(draft, run.event, run.run_id, code, error)
+        if policy.failure.show == "nothing":
+            notices.add_suppressed_notice(draft, run.event, "the message policy shows no failures", self._clock.now())
+            return []
+        hint = policy.failure.hint if policy.failure.show == "hint" else "({code})"
+        text = hint.replace("{code}", code).replace("{run_id}", run.run_id)
+        return self.notify_unless_suppressed(draft, run.event, run.run_id, POLICY_NOTICE, text)
 
     def _note_dropped(self, draft: UnitBuilder, run: EndedRun, termination: RunTermination, now: int) -> None:
         for data in _dropped_event_data(run.claimed, termination):

@@ -56,6 +56,7 @@ def build_request(
     inputs: ContextInputs,
     host_version: str,
     time_zone: str,
+    locale: str = "",
 ) -> dict[str, Any]:
     """Builds the request to a runner: its id, its name and the context."""
     envelope = event.envelope
@@ -89,6 +90,7 @@ def build_request(
             "trace_id": inputs.run_id,
             "attempt": inputs.attempt,
             "deadline_at": inputs.deadline_at or None,
+            "locale": locale or None,
             "timezone": time_zone,
             "static_refs": resources.static_refs(config_schema, config, resource_data),
         },

@@ -3,10 +3,13 @@
 History is inlined only if the runner asks for it, and never beyond the Host's own limits.
 """
 
+from dataclasses import replace
 from typing import Protocol
 
 from parlour.core.delivery.composer import MessageComposer
-from parlour.core.journal import Journal, Row, Select, below, where
+from parlour.core.journal import Journal, Row, Select, below, other_than, where
+from parlour.core.message_policy.effective import decode_policy
+from parlour.core.message_policy.inputs import join_inputs
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.providers import Providers
@@ -15,8 +18,11 @@ from parlour.core.models.days import Days
 from parlour.core.store.history import HistoryReader
 from parlour.core.store.state import StateStore
 from parlour.core.store.tables import TRANSCRIPT
+from parlour.core.texts.languages import Languages
+from parlour_sdk.protocol.history import HEARD
 from parlour_sdk.protocol.limits import BOOTSTRAP_BYTES, BOOTSTRAP_ITEMS
 from parlour_sdk.protocol.manifest import ContextPolicy
+from parlour_sdk.values import dataclass
 
 from . import context
 from .context import NO_HISTORY, InlineHistory
@@ -35,6 +41,15 @@ class PromptHooks(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ContextFacts:
+    """The facts of the Host that a context names: its version, time zone and languages."""
+
+    version: str
+    days: Days
+    languages: Languages
+
+
 class RunContextBuilder:
     """Builds requests for runners."""
 
@@ -45,8 +60,7 @@ class RunContextBuilder:
         history: HistoryReader,
         composer: MessageComposer,
         prompt_hooks: PromptHooks,
-        days: Days,
-        host_version: str,
+        host: ContextFacts,
     ) -> None:
         self._journal = journal
         self._state = StateStore(journal)
@@ -54,8 +68,7 @@ class RunContextBuilder:
         self._history = history
         self._composer = composer
         self._prompt_hooks = prompt_hooks
-        self._days = days
-        self._host_version = host_version
+        self._host = host
 
     async def state_snapshot(self, session: RunSession) -> StateSnapshot:
         """Reads the state values that the run may use."""
@@ -71,7 +84,7 @@ class RunContextBuilder:
         self, session: RunSession, descriptor: RunnerDescriptor, state: StateSnapshot | None = None
     ) -> dict[str, object]:
         """Builds the request for the runner; without `state`, the current values are read."""
-        entry, event = session.entry, session.event
+        entry, event = session.entry, _readable_event(session)
         inputs = context.ContextInputs(
             run_id=session.run_id,
             attempt=entry.attempts,
@@ -91,9 +104,21 @@ class RunContextBuilder:
             session.grant,
             self._providers,
             inputs,
-            self._host_version,
-            self._days.time_zone,
+            self._host.version,
+            self._host.days.time_zone,
+            self._host.languages.for_event(event.envelope),
         )
+
+
+def _readable_event(session: RunSession) -> RecordedEvent:
+    """Returns the event as the agent reads it, with the messages that were collected for its run."""
+    event, gathered = session.entry.readable_event, session.entry.gathered
+    if not gathered:
+        return event
+    policy = decode_policy(session.binding.agent.message_policy)
+    with_names = policy is not None and policy.gather.per == "chat" and not policy.context.sender_names
+    others = [each.readable_event for each in gathered]
+    return replace(event, envelope=join_inputs(event.envelope, others, with_names))
 
 
 async def _select_inline_history(
@@ -119,7 +144,12 @@ async def _latest_messages(
     limit = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
     query = Select(
         TRANSCRIPT,
-        where(conversation_id=event.conversation_id, thread_id=event.envelope.thread_id, seq=below(transcript_seq)),
+        where(
+            conversation_id=event.conversation_id,
+            thread_id=event.envelope.thread_id,
+            seq=below(transcript_seq),
+            item_type=other_than(HEARD),
+        ),
         ("role", "content", "seq"),
         order=("seq",),
         direction="descending",

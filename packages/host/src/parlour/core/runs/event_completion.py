@@ -14,6 +14,7 @@ from parlour.core.store.inbox import InboxOutcome
 from parlour.core.store.ledger import RunEnd
 
 from .completion import RunCompleter
+from .heard_messages import HeardMessages
 from .outcomes import Outcomes
 from .session import QueuedEvent, RunTermination
 
@@ -32,16 +33,27 @@ class EventCompleter:
         self._outcomes = outcomes
         self._clock = clock
 
-    async def complete(self, entry: QueuedEvent, outcome: str, reason: str, notice: str = "") -> None:
+    async def complete(
+        self,
+        entry: QueuedEvent,
+        outcome: str,
+        reason: str,
+        notice: str = "",
+        notice_text: str = "",
+        heard: HeardMessages | None = None,
+    ) -> None:
         """Completes an event without a run. The sender of an expired event gets a notice only on the Host's own
-        surfaces, not on a platform.
+        surfaces, not on a platform. `notice_text` is the text of a notice without one of the Host's own. With `heard`,
+        a message of a group is kept as one that the bot heard.
         """
         unit = UnitBuilder("event.settle")
+        if heard is not None:
+            heard.add(unit, entry)
         self._completer.cancel_queued(unit, entry, outcome, reason)
         inbox_outcome = self.add_outcome(unit, entry.event, outcome, reason, entry.run_id or entry.parent_run_id)
         rows: list[OutboxRow] = []
         if notice and (notice != "expired" or entry.event.envelope.principal):
-            rows += self._completer.reject(unit, entry, notice)
+            rows += self._completer.reject(unit, entry, notice, notice_text)
         await self.commit(unit, inbox_outcome, rows)
 
     async def reject(self, entry: QueuedEvent, reason: str) -> None:

@@ -9,6 +9,8 @@ from typing import ClassVar, Protocol
 
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Receipt, Ref, UnitBuilder, resolve_ref
+from parlour.core.message_policy.wake import MESSAGE_TYPE
+from parlour.core.model.agent import Binding
 from parlour.core.model.event import ConversationKey, RecordedEvent
 from parlour.core.model.ids import ConversationId
 from parlour.core.platforms.names import NameDirectory
@@ -17,6 +19,7 @@ from parlour.core.secrets import SecretUnreadable
 from parlour.core.store import inbox
 from parlour_sdk.values import dataclass
 
+from .admission import RunAdmission
 from .lanes import LaneReservation, Lanes
 from .run_checks import RunChecks, RunTarget
 from .session import QueuedEvent, StartedRun
@@ -107,8 +110,15 @@ class FastStart:
     """Decides whether an event can start its run immediately, and prepares that start."""
 
     def __init__(
-        self, checks: RunChecks, starter: RunStarter, sessions: RunSessions, lanes: Lanes, names: NameDirectory
+        self,
+        checks: RunChecks,
+        admission: RunAdmission,
+        starter: RunStarter,
+        sessions: RunSessions,
+        lanes: Lanes,
+        names: NameDirectory,
     ) -> None:
+        self._admission = admission
         self._checks = checks
         self._starter = starter
         self._sessions = sessions
@@ -154,6 +164,8 @@ class FastStart:
             return None
         if self._checks.find_obstacle(entry, binding.agent, event.created_at) is not None:
             return None
+        if binding.agent.message_policy and not await self._is_admitted(entry, binding):
+            return None
         reservation = self._lanes.try_reserve(event)
         if reservation is None:
             return None
@@ -168,3 +180,14 @@ class FastStart:
             raise
         self._sessions.register_pending(session)
         return ImmediateStart(started_run, reservation, self._sessions, self._starter, self._checks)
+
+    async def _is_admitted(self, entry: QueuedEvent, binding: Binding) -> bool:
+        """Returns whether the message policy admits the message at once and leaves nothing on its trail."""
+        policy = self._admission.policy(binding)
+        if policy is None or entry.event.envelope.event_type != MESSAGE_TYPE:
+            return True
+        if policy.gather.seconds:
+            return False
+        admission = await self._admission.admit(entry, binding, policy)
+        entry.admission = admission.statements
+        return admission.obstacle is None and not admission.wait_until and not entry.filter_hits

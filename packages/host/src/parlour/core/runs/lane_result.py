@@ -4,7 +4,6 @@ from dataclasses import field
 from typing import Protocol
 
 from parlour.core.model.ids import NO_RUN, RunId, RunnerId
-from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour_sdk.values import dataclass
 
 from .completion import RunCompletion
@@ -19,6 +18,12 @@ class Suspension(Protocol):
         ...
 
     async def finish(self) -> "LaneResult": ...
+
+
+class StartingRunners(Protocol):
+    """Reports when runners have started."""
+
+    async def wait_started(self, runner_id: RunnerId) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +42,10 @@ class RunnerSuspension:
 
     entry: QueuedEvent
     runner_id: RunnerId
-    registry: RunnerRegistry
+    runners: StartingRunners
 
     async def wait_ready(self) -> None:
-        await self.registry.wait_started(self.runner_id)
+        await self.runners.wait_started(self.runner_id)
 
     async def finish(self) -> LaneResult:
         return LaneResult([self.entry])

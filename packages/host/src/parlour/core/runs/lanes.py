@@ -45,10 +45,21 @@ class Lane:
         self.suspended_task: asyncio.Task[None] | None = None
         """Task that waits while the lane is suspended, such as for a run that is executed elsewhere."""
         self.handling = False
+        self._changed: asyncio.Event | None = None
         self.current = 0
         self.failing_seq = 0
         """Number of the event whose handling failed last; `failures` counts its failures."""
         self.failures = 0
+
+    def add(self, position: int, entry: QueuedEvent) -> None:
+        self.waiting.insert(position, entry)
+        if self._changed is not None:
+            self._changed.set()
+
+    async def wait_changed(self) -> None:
+        """Returns when another event was added."""
+        self._changed = asyncio.Event()
+        await self._changed.wait()
 
 
 class LaneReservation:
@@ -162,7 +173,7 @@ class Lanes:
         is_current = entry.seq == lane.current and not entry.run_id  # an explicitly created run is never a duplicate
         if is_current or [each.seq for each in lane.waiting[position : position + 1]] == [entry.seq]:
             return  # it was recovered from the inbox before it was enqueued
-        lane.waiting.insert(position, entry)
+        lane.add(position, entry)
         if lane.task is None:
             lane.task = asyncio.create_task(self._run_lane(entry.lane, lane))
         elif lane.handling and lane.steering_task is None:
@@ -244,6 +255,7 @@ class Lanes:
     async def _handle_entry(self, name: ConversationId, lane: Lane, entry: QueuedEvent) -> Suspension | None:
         lane.current = entry.seq
         lane.handling = True
+        entry.queue = lane
         return await self._await_handling(name, lane, self._handle(entry))
 
     async def _wait_suspended(self, name: ConversationId, lane: Lane, suspension: Suspension) -> None:

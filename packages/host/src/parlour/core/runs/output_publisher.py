@@ -14,6 +14,7 @@ from parlour.core.model.ids import TranscriptId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Ids
 from parlour.core.store import outbox_rows, transcript
+from parlour_sdk.protocol.history import INTERRUPTED
 
 from .attachments import MessageWithFiles
 from .completion import RunCompletion
@@ -30,8 +31,17 @@ class OutputPublisher:
         self._delivery = delivery
         self.deltas = DeltaBuffer()
         self._ids = ids
-        self._policy = DeliveryPolicy.decode(session.binding.agent.delivery_policy)
+        agent = session.binding.agent
+        self._policy = DeliveryPolicy.decode(agent.delivery_policy)
+        self.rules = (
+            delivery.output_policies.for_run(agent.message_policy, session.event) if agent.message_policy else None
+        )
+        """Rules of the agent's message policy; None if it has none."""
+        if self.rules is not None:
+            self._policy = self.rules.delivery_policy(self._policy)
         self._streams = delivery.composer.supports_streaming(session.event, self._policy)
+        if self.rules is not None:
+            self._streams = self._streams and self.rules.may_stream()
         self._stream_row: OutboxRow | None = None
         self._resumable_rows: list[OutboxRow] = []
         """Rows under which a previous process of the Host streamed the message. It is not streamed further, but
@@ -67,7 +77,7 @@ class OutputPublisher:
             result_batch.now,
             reply.refs,
         )
-        self._fragment(result_batch)
+        self._fragment(result_batch, is_last=True)
         streamed_rows = self._resumable_rows or await self._delivery.streaming.stop_stream(self._stream_row)
         self._resumable_rows = []
         composed_reply = self._delivery.composer.compose_reply(
@@ -80,6 +90,22 @@ class OutputPublisher:
         self.deltas.message_completed()
         self.message_count += 1
         session.has_output = True
+
+    def keep_interrupted(self, result_batch: ResultBatch) -> None:
+        """Adds the shown part of a message that won't be completed to the transcript, so that "go on" makes sense."""
+        text = self.deltas.incomplete_text()
+        if self._stream_row is None or not text.strip():
+            return
+        transcript.add_reply_item(
+            result_batch.draft,
+            TranscriptId(self._ids.new()),
+            self._session.event,
+            self._session.run_id,
+            INTERRUPTED,
+            {"role": "assistant"},
+            text,
+            result_batch.now,
+        )
 
     def publish_deltas(self, result_batch: ResultBatch) -> None:
         """Publishes the new deltas of a message that is not complete yet."""
@@ -107,6 +133,13 @@ class OutputPublisher:
             )
         )
 
+    def publish_note(self, result_batch: ResultBatch, text: str) -> None:
+        """Sends a short message of the Host about the run, such as that it uses a tool."""
+        message = {"role": "assistant", "content": text, "metadata": {"policy": "tool_call"}}
+        row = self._delivery.composer.compose_message(self._session.event, self._session.run_id, "message", message)
+        result_batch.draft.add(outbox_rows.insert(row))
+        self.publish_rows(result_batch, [row])
+
     def publish_rows(self, result_batch: ResultBatch, rows: list[OutboxRow]) -> None:
         """Publishes or enqueues rows of the batch after its commit."""
         result_batch.rows += rows
@@ -133,11 +166,14 @@ class OutputPublisher:
         session.has_output = True
         return row
 
-    def _fragment(self, result_batch: ResultBatch) -> None:
+    def _fragment(self, result_batch: ResultBatch, is_last: bool = False) -> None:
         """Numbers the pending deltas before the message that they belong to, because frames are sent in the order of
         their numbers.
         """
         text = self.deltas.drain_unpublished()
+        if self.rules is not None and self.rules.held_back is not None:
+            held_back = self.rules.held_back
+            text = held_back.add(text) + (held_back.finish() if is_last else "")
         if text and self._streams:
             fragment = StreamDelta(text, self._delivery.feed.next_seq(), first_message=not self.message_count)
             event, run_id, row = self._session.event, self._session.run_id, self._stream_row

@@ -9,15 +9,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from parlour.core.delivery.targets import PLATFORM
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, Statement, StorageFailed, Update
+from parlour.core.message_policy.outputs import output_sentence
 from parlour.core.model.ports import Clock
-from parlour.core.store import ledger, state
+from parlour.core.store import event_notes, ledger, state
 from parlour.core.store.artifact_service import ArtifactService
 
 from . import deadline
 from .action_plan import ActionPlanner
-from .attachments import EMPTY_MESSAGE_WARNING, RunAttachments
+from .attachments import EMPTY_MESSAGE_WARNING, MessageWithFiles, RunAttachments
 from .completion import EndedRun, RunCompleter, RunCompletion
 from .output_publisher import OutputPublisher
 from .result_batch import DeltaFlusher, ResultBatch, RunEventWriter
@@ -136,7 +138,7 @@ class Recorder:
 
     async def _complete(self, result_batch: ResultBatch, effect: CompletedMessage) -> dict[str, Any] | None:
         """Returns the message as it is stored and shown; None if it is blank."""
-        reply = await self._attachments.attach(effect.message, effect.text)
+        reply = await self._attach(result_batch, effect.message, effect.text)
         if reply.is_blank:
             self._warn(EMPTY_MESSAGE_WARNING)
             return None
@@ -145,11 +147,30 @@ class Recorder:
         await self._publisher.publish_message(result_batch, reply)
         return reply.message
 
+    async def _attach(self, result_batch: ResultBatch, message: dict[str, Any], text: str) -> MessageWithFiles:
+        """Returns the message as the message policy lets it be shown, with its files."""
+        rules = self._publisher.rules
+        if rules is None:
+            return await self._attachments.attach(message, text)
+        filtered = rules.filter(message, text)
+        if filtered.hits:
+            data = {
+                "text": output_sentence(filtered.hits, filtered.is_withheld),
+                "code": "policy_withheld" if filtered.is_withheld else "policy_filtered_output",
+                "rules": [hit.rule for hit in filtered.hits],
+            }
+            seq = self._session.event.seq
+            result_batch.draft.add(event_notes.add_note(seq, "policy.output", data, result_batch.now))
+        if filtered.is_withheld:
+            self._attachments.discard_pending()
+        file_over = rules.file_over if self._session.event.envelope.surface == PLATFORM else 0
+        return await self._attachments.attach(filtered.message, filtered.text, file_over)
+
     async def _complete_leftover(self, result_batch: ResultBatch) -> None:
         text = self._deltas.incomplete_text()
         if not text.strip():
             return
-        reply = await self._attachments.attach({"role": "assistant", "content": text}, text)
+        reply = await self._attach(result_batch, {"role": "assistant", "content": text}, text)
         if not reply.is_blank:
             self._event_writer.add_deltas(result_batch)
             await self._publisher.publish_message(result_batch, reply)
@@ -170,6 +191,10 @@ class Recorder:
         session, tool = self._session, effect.data.get("tool_name", "")
         if effect.type == "tool.call.started" and not session.identity.calls_over_host(tool):
             session.has_effects = True  # whether the tool only reads is not known here
+        if effect.type == "tool.call.started" and self._publisher.rules is not None:
+            note = self._publisher.rules.tool_note(effect.data) if session.event.envelope.surface == PLATFORM else ""
+            if note:
+                self._publisher.publish_note(result_batch, note)
         if effect.type in ("tool.call.started", "tool.call.completed"):
             self._publisher.publish_tool_call(result_batch, effect.data, effect.type.rpartition(".")[2])
         else:
@@ -255,6 +280,8 @@ class Recorder:
             self._event_writer.add_host_events(result_batch)
             result_batch.draft.name = "run.end"
             termination = deadline.apply_deadline(session, termination, result_batch.now)
+            if termination.status != "completed":
+                self._publisher.keep_interrupted(result_batch)
             completion = self._completer.add_completion(result_batch.draft, self._ended_run(termination), termination)
             result_batch.rows += completion.rows
             await self._commit(result_batch, *(session.remote.final_statements if session.remote is not None else ()))

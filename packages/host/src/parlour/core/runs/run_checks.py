@@ -12,6 +12,7 @@ from parlour.core.delivery import notices
 from parlour.core.errors import CallRejected
 from parlour.core.model.agent import Agent, Binding
 from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ids import RunnerId
 from parlour.core.model.resource_policy import Selection
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.secrets import SecretBox
@@ -47,6 +48,8 @@ class RunObstacle:
     outcome: str
     reason: str
     notice: str
+    text: str = ""
+    """Text of the notice, if it has one of its own."""
 
 
 class RunChecks:
@@ -65,6 +68,14 @@ class RunChecks:
         if descriptor.plugin_id not in Selection.parse(agent.resource_policy.plugins):
             raise CallRejected("denied", f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
         return descriptor
+
+    def is_starting(self, agent: Agent) -> bool:
+        """Returns whether the plugin of the agent's runner is starting."""
+        return self._registry.is_starting(agent.runner_id)
+
+    async def wait_started(self, runner_id: RunnerId) -> None:
+        """Returns when the plugin of a runner has started or failed to."""
+        await self._registry.wait_started(runner_id)
 
     def with_secrets(self, binding: Binding) -> Binding:
         """Returns the binding with decrypted secrets, for its runner. Raises SecretUnreadable."""

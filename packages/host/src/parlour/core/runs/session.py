@@ -2,14 +2,15 @@
 
 import asyncio
 from collections import deque
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from parlour.core.access.grants import Grant
 from parlour.core.access.rate_limit import PacedBucket, TokenBucket
 from parlour.core.journal import Insert, Statement
+from parlour.core.message_policy.filters import FilterHit
 from parlour.core.model.agent import Binding
-from parlour.core.model.event import RecordedEvent
+from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ids import NO_RUN, ConversationId, PluginId, RunId
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.store.inbox import AttemptCounts
@@ -49,6 +50,18 @@ class QueuedEvent:
     """True if that run was queued for remote workers before this Host was started."""
     started_run: "StartedRun | None" = None
     """Run that was started in the unit that accepted the event and has not been executed yet."""
+    queue: "LaneQueue | None" = None
+    """Lane in which it has its turn."""
+    prepared: EventEnvelope | None = None
+    """The message as the agent reads it, if its message policy changes it."""
+    filter_hits: tuple[FilterHit, ...] = ()
+    """Input filters that found something and let the message pass."""
+    admission: tuple[Statement, ...] = ()
+    """Statements of its message policy for the unit that opens the run."""
+    gathered: "tuple[QueuedEvent, ...]" = ()
+    """Later messages that are answered by the same run."""
+    gathering_ended: bool = False
+    """True if it has waited for later messages."""
 
     @property
     def seq(self) -> int:
@@ -57,6 +70,26 @@ class QueuedEvent:
     @property
     def lane(self) -> ConversationId:
         return self.event.conversation_id
+
+    @property
+    def was_admitted(self) -> bool:
+        """True if an earlier run was opened for it, or took it in; it is not counted again."""
+        return bool(self.transcript_seq)
+
+    @property
+    def readable_event(self) -> RecordedEvent:
+        """The event as the agent reads it."""
+        return self.event if self.prepared is None else replace(self.event, envelope=self.prepared)
+
+
+class LaneQueue(Protocol):
+    """The events that wait behind one that has its turn."""
+
+    waiting: list[QueuedEvent]
+
+    async def wait_changed(self) -> None:
+        """Returns when another event was added."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

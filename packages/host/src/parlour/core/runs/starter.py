@@ -6,15 +6,16 @@ from parlour.core.access.grants import Grant
 from parlour.core.cluster.ownership import Ownership
 from parlour.core.cluster.parts import part_of
 from parlour.core.encoding import dumps
-from parlour.core.journal import Journal, Ref, Statement, UnitBuilder, resolve_ref
+from parlour.core.journal import GuardFailed, Journal, Ref, Statement, UnitBuilder, resolve_ref
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import RunId, TranscriptId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.runner import RunnerDescriptor
-from parlour.core.store import inbox, ledger, transcript
+from parlour.core.store import event_notes, inbox, ledger, transcript
 from parlour.core.store.ledger import NewRun, RunStatus
 
+from .admission import AdmissionLost
 from .context_builder import RunContextBuilder
 from .run_checks import RunTarget
 from .run_grants import RunGrants
@@ -84,7 +85,7 @@ class RunStarter:
         entry, now = session.entry, self._start_deadline(session)
         draft = UnitBuilder("run.open" if status == "running" else "run.queue")
         transcript_seq: int | Ref = entry.transcript_seq or transcript.add_user_item(
-            draft, TranscriptId(self._ids.new()), entry.event, now
+            draft, TranscriptId(self._ids.new()), entry.readable_event, now
         )
         draft.add(inbox.mark_running(entry.seq, session.run_id, transcript_seq, in_flight=status == "running"))
         if entry.run_id:
@@ -92,23 +93,48 @@ class RunStarter:
         else:
             draft.add(ledger.insert_run(self._row(session, descriptor, status, now)))
         draft.add(*extra_statements, *self._guards(entry.event))
-        receipt = await self._journal.commit(draft.build())
+        gathered = self._add_gathered(draft, session, now)
+        admission = draft.add(*entry.admission)
+        try:
+            receipt = await self._journal.commit(draft.build())
+        except GuardFailed as failure:
+            if failure.statement >= admission:
+                raise AdmissionLost from failure
+            raise
         entry.attempts += 1
         entry.transcript_seq = resolve_ref(receipt, transcript_seq)
+        for follower, seq in gathered:
+            follower.transcript_seq = resolve_ref(receipt, seq)
+            session.injected.append(follower)
+
+    def _add_gathered(self, draft: UnitBuilder, session: RunSession, now: int) -> list[tuple[QueuedEvent, int | Ref]]:
+        """Adds the messages that were collected for the run, as if it had pulled them."""
+        gathered: list[tuple[QueuedEvent, int | Ref]] = []
+        for follower in session.entry.gathered:
+            seq: int | Ref = follower.transcript_seq or transcript.add_user_item(
+                draft, TranscriptId(self._ids.new()), follower.readable_event, now
+            )
+            note = {"text": f"It was collected into run {session.run_id}.", "code": "policy_gathered"}
+            draft.add(inbox.take_in(follower.seq, session.run_id, seq))
+            draft.add(event_notes.add_note(follower.seq, "policy.gathered", note, now))
+            gathered.append((follower, seq))
+        return gathered
 
     def create_in(self, draft: UnitBuilder, session: RunSession, descriptor: RunnerDescriptor, event_seq: Ref) -> Ref:
         """Adds the start of a run to the unit that records its event. Returns a reference to the number of the
         transcript item.
         """
         event, now = session.event, self._start_deadline(session)
-        transcript_seq = transcript.add_user_item(draft, TranscriptId(self._ids.new()), event, now, event_seq)
+        transcript_seq = transcript.add_user_item(
+            draft, TranscriptId(self._ids.new()), session.entry.readable_event, now, event_seq
+        )
         draft.add(
             inbox.insert_running(
                 event_seq, event.conversation_id, event.envelope.bot_id, session.run_id, transcript_seq
             )
         )
         draft.add(ledger.insert_run(self._row(session, descriptor, "running", now, event_seq)))
-        draft.add(*self._guards(event))
+        draft.add(*self._guards(event), *session.entry.admission)
         return transcript_seq
 
     def _guards(self, event: RecordedEvent) -> tuple[Statement, ...]:

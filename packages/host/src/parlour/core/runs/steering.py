@@ -1,8 +1,10 @@
 """Hands new messages to the active run: claimed when they arrive, injected when the runner pulls them."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from parlour.core.journal import GuardFailed, Journal, Ref, UnitBuilder, resolve_ref
+from parlour.core.journal import GuardFailed, Journal, Ref, Statement, UnitBuilder, resolve_ref
+from parlour.core.message_policy.wake import MESSAGE_TYPE
 from parlour.core.model.agent import Binding
 from parlour.core.model.ids import TranscriptId
 from parlour.core.model.ports import Clock, Ids
@@ -11,6 +13,7 @@ from parlour.core.routing.router import Router
 from parlour.core.store import inbox, ledger, transcript
 from parlour_sdk.protocol.limits import STEERING_QUEUE
 
+from .admission import RunAdmission
 from .context import event_parts
 from .session import QueuedEvent, RunSession
 from .session_registry import RunSessions
@@ -19,8 +22,17 @@ from .session_registry import RunSessions
 class SteeringQueue:
     """Claims messages for active runs and returns them to the runners."""
 
-    def __init__(self, journal: Journal, sessions: RunSessions, router: Router, ids: Ids, clock: Clock) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        sessions: RunSessions,
+        router: Router,
+        admission: RunAdmission,
+        ids: Ids,
+        clock: Clock,
+    ) -> None:
         self._journal = journal
+        self._admission = admission
         self._sessions = sessions
         self._router = router
         self._ids = ids
@@ -31,16 +43,20 @@ class SteeringQueue:
         turn.
         """
         session = self._sessions.in_lane(entry.lane)
-        if session is None or not self._may_join(session, entry):
+        binding = self._joined_binding(session, entry) if session is not None else None
+        if session is None or binding is None:
             return False
         async with session.commit_lock:
+            admitted = await self._admit(entry, binding)
+            if admitted is None:
+                return False  # it is refused, or waits, at its own turn
             if session.is_closed() or len(session.claimed) >= STEERING_QUEUE:
                 return False
             now = self._clock.now()
             draft = UnitBuilder("steering.claim")
             draft.add(ledger.update_progress(session.run_id, now))
             transcript_seq: int | Ref = entry.transcript_seq or transcript.add_user_item(
-                draft, TranscriptId(self._ids.new()), entry.event, now
+                draft, TranscriptId(self._ids.new()), entry.readable_event, now
             )
             draft.add(inbox.claim(entry.seq, session.run_id, transcript_seq))
             data = {
@@ -54,6 +70,7 @@ class SteeringQueue:
                     session.run_id, session.next_sequence(), "steering.queued", data, now, source="host"
                 )
             )
+            draft.add(*admitted)
             try:
                 receipt = await self._journal.commit(draft.build())
             except GuardFailed:
@@ -87,20 +104,30 @@ class SteeringQueue:
                 session.injected.append(entry)
             return [_item(session, entry) for entry in entries]
 
-    def _may_join(self, session: RunSession, entry: QueuedEvent) -> bool:
-        """Returns whether the message has the same actor and agent as the run, so that permissions never widen."""
+    def _joined_binding(self, session: RunSession, entry: QueuedEvent) -> Binding | None:
+        """Returns the binding of a message that may join the run: it has the same actor and agent, so that permissions
+        never widen. None if it may not.
+        """
         if not session.identity.steerable or entry.run_id:
-            return False
+            return None
         run_envelope, message_envelope = session.event.envelope, entry.event.envelope
         if (run_envelope.actor.type, run_envelope.actor.id) != (message_envelope.actor.type, message_envelope.actor.id):
-            return False
+            return None
         match self._router.decide(message_envelope):
-            case ToAgent(Binding(agent=agent)):
-                return agent.agent_id == session.binding.agent.agent_id
+            case ToAgent(binding) if binding.agent.agent_id == session.binding.agent.agent_id:
+                return binding
             case _:
-                return False
+                return None
+
+    async def _admit(self, entry: QueuedEvent, binding: Binding) -> Sequence[Statement] | None:
+        """Returns the statements that count the message for its policy; None if the policy does not admit it now."""
+        policy = self._admission.policy(binding) if binding.agent.message_policy else None
+        if policy is None or entry.event.envelope.event_type != MESSAGE_TYPE:
+            return ()
+        admission = await self._admission.admit(entry, binding, policy)
+        return None if admission.obstacle is not None or admission.wait_until else admission.statements
 
 
 def _item(session: RunSession, entry: QueuedEvent) -> dict[str, Any]:
     head = {"claimed_run_id": session.run_id, "runner_id": session.grant.runner_id, "claimed_at": entry.claimed_at}
-    return {**head, **event_parts(entry.event, session.identity.multimodal), "metadata": {}}
+    return {**head, **event_parts(entry.readable_event, session.identity.multimodal), "metadata": {}}

@@ -3,11 +3,11 @@
 from typing import Any
 
 from parlour.core.encoding import loads
-from parlour.core.journal import Condition, Journal, Row, Search, Select, above, below, one_of, where
+from parlour.core.journal import Condition, Journal, Row, Search, Select, above, below, one_of, other_than, where
 from parlour.core.model.ids import ConversationId, EventId
 from parlour.core.pagination import Cursors
 from parlour_sdk.protocol.event_log import EventPage, EventPageGet, EventRecord
-from parlour_sdk.protocol.history import HistoryPage, HistoryPageGet, HistorySearch, HistorySearchResult
+from parlour_sdk.protocol.history import HEARD, HistoryPage, HistoryPageGet, HistorySearch, HistorySearchResult
 
 from . import text_search
 from .tables import EVENTS, ITEM_COLUMNS, TRANSCRIPT
@@ -33,6 +33,7 @@ class HistoryReader:
         """Returns a page of items, always in the order of the conversation, in either direction of paging."""
         listing = f"history:{conversation_id}"
         conditions = _in_thread(conversation_id, thread_id) + extra_conditions
+        conditions += () if request.include_heard else where(item_type=other_than(HEARD))
         if request.before_cursor is not None:
             conditions += where(seq=below(self._cursors.decode(listing, request.before_cursor)))
         if request.after_cursor is not None:

@@ -144,6 +144,12 @@ def inject(event_seq: int, run_id: RunId) -> Update:
     return Update(INBOX, {"state": "injected", "in_flight": 1}, conditions)
 
 
+def take_in(event_seq: int, run_id: RunId, transcript_seq: int | Ref) -> Update:
+    """Makes a waiting event part of a run that is being opened."""
+    values: dict[str, str | int | Ref] = {"state": "injected", "run_id": run_id, "transcribed": transcript_seq}
+    return Update(INBOX, {**values, "in_flight": 1}, where(event_seq=event_seq, state="owed"))
+
+
 def release_claimed(run_id: RunId) -> Update:
     """Returns the events to their lane that the run claimed but never pulled."""
     return Update(INBOX, {"state": "owed", "run_id": ""}, where(run_id=run_id, state="claimed"), expect=ANY)

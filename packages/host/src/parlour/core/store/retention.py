@@ -102,6 +102,8 @@ class RetentionPeriods:
     """Prompts, parameters and answers of model calls."""
     directory: float = 90
     """People, chats, members and messages of the directory, after they were last seen."""
+    heard: float = 30
+    """Messages of groups that were not addressed to a bot."""
 
 
 @dataclass(slots=True)

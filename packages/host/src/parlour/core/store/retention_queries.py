@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Literal, get_args
 
 from parlour.core.journal import ANY, Condition, Delete, Journal, Row, Select, Statement, Table, Update, one_of, where
+from parlour_sdk.protocol.history import HEARD
 from parlour_sdk.values import dataclass
 
 from .ledger import ACTIVE_STATUSES, RunStatus
@@ -24,7 +25,7 @@ from .tables import (
     TRANSCRIPT,
 )
 
-PeriodName = Literal["events", "artifacts", "audit", "model_calls"]
+PeriodName = Literal["events", "artifacts", "audit", "model_calls", "heard"]
 FINAL_STATUSES = tuple(status for status in get_args(RunStatus) if status not in ACTIVE_STATUSES)
 
 
@@ -87,6 +88,7 @@ def _in_inbox(column: str, own_column: str, rows: Iterable[Row]) -> tuple[Condit
 
 SWEEPS: tuple[Sweep, ...] = (
     Sweep(TRANSCRIPT, "transcript_id", "events", inbox_reference=("lane", "conversation_id")),
+    Sweep(TRANSCRIPT, "transcript_id", "heard", final_values=("item_type", (HEARD,))),
     Sweep(OUTBOX, "seq", "events", final_values=("state", ("sent", "failed", "expired")), keep_newest=True),
     Sweep(
         RUNS,

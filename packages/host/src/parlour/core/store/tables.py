@@ -325,6 +325,12 @@ LIMITS = Table(
 `full_at` is the time at which a token bucket is full again, in microseconds. All Hosts share the rows.
 """
 
+PIPELINES = Table("pipelines", columns("pipeline_id definition", "created_at updated_at"), key=("pipeline_id",))
+"""Bundles of an agent, a message policy and extensions, which routes share."""
+
+WORD_LISTS = Table("word_lists", columns("list_id definition", "created_at updated_at"), key=("list_id",))
+"""Lists of words and expressions that filters of message policies use."""
+
 VERSIONS = Table("versions", columns("name", "version"), key=("name",))
 """Versions of the tables that Hosts cache, by name; see `table_versions.py`."""
 
@@ -369,6 +375,8 @@ TABLES: tuple[Table, ...] = (
     RESERVATIONS,
     NAMES,
     LIMITS,
+    PIPELINES,
+    WORD_LISTS,
     VERSIONS,
     DIRECTORY,
     DIRECTORY_MEMBERS,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from parlour.core.config import form_validation, secret_fields
+from parlour.core.config.word_lists import WordListRepository
 from parlour.core.model import resource_policy
 from parlour.core.model.agent import Agent, StatePolicy
 from parlour.core.model.ids import AgentId
@@ -14,6 +15,7 @@ from parlour.core.secrets import SecretBox
 
 from ..crud import check_same_id
 from ..errors import Problem
+from ..message_policies.endpoints import check_policy
 from .schemas import (
     AgentBody,
     AgentChange,
@@ -27,8 +29,9 @@ from .schemas import (
 
 
 class AgentMapper:
-    def __init__(self, registry: RunnerRegistry, secrets: SecretBox) -> None:
+    def __init__(self, registry: RunnerRegistry, lists: WordListRepository, secrets: SecretBox) -> None:
         self._registry = registry
+        self._lists = lists
         self._secrets = secrets
 
     def to_agent(self, agent_id: AgentId, body: AgentBody, before: Agent | None = None) -> Agent:
@@ -57,7 +60,10 @@ class AgentMapper:
             raise Problem(
                 422, "invalid_argument", f"{first_problem['field']}: {first_problem['message']}", {"fields": fields}
             )
-        fields_of_body = body.model_dump(exclude={"resource_policy", "state_policy", "event_types", "runner_config"})
+        check_policy(body.message_policy, self._lists)
+        fields_of_body = body.model_dump(
+            exclude={"resource_policy", "state_policy", "event_types", "runner_config", "message_policy"}
+        )
         fields_of_body["tool_policy"] = tuple(fields_of_body["tool_policy"])
         fields_of_body["delivery_policy"] = body.delivery_policy.non_default_fields()
         return Agent(
@@ -67,6 +73,7 @@ class AgentMapper:
             resource_policy=ResourcePolicy.decode(body.resource_policy.model_dump()),
             state_policy=StatePolicy(body.state_policy.enabled, tuple(body.state_policy.scopes)),
             event_types=tuple(body.event_types),
+            message_policy=body.message_policy.given_fields() if body.message_policy is not None else {},
         )
 
     def to_response(self, agent: Agent) -> AgentResponse:
@@ -90,6 +97,7 @@ class AgentMapper:
             "conversation_ttl": agent.conversation_ttl,
             "journal_calls": agent.journal_calls,
             "event_types": list(agent.event_types),
+            "message_policy": agent.message_policy,
             "enabled": agent.enabled,
         }
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_val
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
+from parlour.core.message_policy.schema import MessagePolicy
 from parlour.core.model.delivery_policy import MIN_MESSAGE_SIZE
 from parlour.core.model.ids import AgentId, BotId, RunnerId
 
@@ -182,6 +183,7 @@ class AgentBody(BaseModel):
     conversation_ttl: float = Field(default=0, ge=0, le=MAX_DURATION_SECONDS)
     journal_calls: bool = False
     event_types: list[EventPattern] = Field(default=["message.received"], min_length=1, max_length=100)
+    message_policy: MessagePolicy | None = None
     enabled: bool = True
 
 
@@ -282,4 +284,6 @@ class AgentResponse(TypedDict):
     """Seconds of silence after which a chat begins anew; 0: never."""
     journal_calls: bool
     event_types: list[str]
+    message_policy: dict[str, Any]
+    """The fields that were given."""
     enabled: bool

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from parlour.core.model import reasons
 from parlour.core.model.reasons import Reason
-from parlour.core.routing.decisions import Misconfigured, RouteDecision
+from parlour.core.routing.decisions import Drop, Misconfigured, RouteDecision
 from parlour.core.routing.default_resolver import DefaultCandidate
 from parlour.core.routing.router import RouteAttempt
 
@@ -36,6 +36,8 @@ def outcome_step(decision: RouteDecision, has_listeners: bool) -> DryRunStep:
     """Describes the outcome. `has_listeners` says whether any plugin listener would receive an event for listeners."""
     if isinstance(decision, Misconfigured):
         return _step("outcome", "", "", "outcome_misconfigured", {"reason": decision.reason})
+    if isinstance(decision, Drop) and decision.silence is not None:
+        return _step("outcome", "", "", decision.silence.code, decision.silence.values)
     return _step("outcome", "", "", *HANDLER_FORMS[decision.handler_type].outcome(decision, has_listeners))
 
 

@@ -67,6 +67,7 @@ def router(
             "adapter_config": bot.config,
             "secrets_set": sorted(bot.secrets),
             "enabled": bot.enabled,
+            "keeps_heard_messages": bot.keeps_heard_messages,
             "status": {
                 "state": status.state,
                 "since": status.since or None,

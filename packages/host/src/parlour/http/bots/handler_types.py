@@ -9,21 +9,30 @@ from pydantic import Field
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.form_validation import SECRET_MASK
+from parlour.core.config.pipelines import PipelineRepository
+from parlour.core.config.word_lists import WordListRepository
 from parlour.core.encoding import dumps, loads
-from parlour.core.model.ids import AgentId
+from parlour.core.message_policy.schema import MessagePolicy
+from parlour.core.model.ids import AgentId, PipelineId
 from parlour.core.model.plugin_manager import PluginError, PluginManager
 from parlour.core.secrets import SecretBox
 
+from ..message_policies.endpoints import check_policy
 from .mapping import invalid_field
 from .webhook_schemas import StrictBody, WebhookHandlerBody
 
-HandlerType = Literal["agent", "webhook", "plugin", "drop"]
+HandlerType = Literal["agent", "pipeline", "webhook", "plugin", "drop"]
 Outcome = tuple[str, dict[str, Any]]
 """Code of an outcome, and its values."""
 
 
 class AgentHandlerBody(StrictBody):
     agent_id: AgentId = Field(min_length=1, max_length=255)
+    message_policy: MessagePolicy | None = None
+
+
+class PipelineHandlerBody(StrictBody):
+    pipeline_id: PipelineId = Field(min_length=1, max_length=255)
 
 
 class PluginHandlerBody(StrictBody):
@@ -47,8 +56,17 @@ class HandlerForm:
     outcomes: ClassVar[Mapping[str, str]] = {"outcome_handled": "the handler of this route takes it"}
     """English texts of the outcomes of a dry run, by their codes."""
 
-    def __init__(self, agents: AgentRepository, plugins: PluginManager, secrets: SecretBox) -> None:
+    def __init__(
+        self,
+        agents: AgentRepository,
+        pipelines: PipelineRepository,
+        lists: WordListRepository,
+        plugins: PluginManager,
+        secrets: SecretBox,
+    ) -> None:
         self._agents = agents
+        self._pipelines = pipelines
+        self._lists = lists
         self._plugins = plugins
         self._secrets = secrets
 
@@ -57,6 +75,15 @@ class HandlerForm:
         the route's place in the request. Raises a Problem that names an invalid field.
         """
         return config
+
+    def _with_policy(self, field_path: str, config: dict[str, Any]) -> dict[str, Any]:
+        """Returns the configuration with the fields of its message policy that were given, or without a policy."""
+        given = config.pop("message_policy", None)
+        if given is None:
+            return config
+        policy = MessagePolicy.model_validate(given)
+        check_policy(policy, self._lists, f"{field_path}.handler_config.message_policy")
+        return {**config, "message_policy": policy.given_fields()}
 
     @classmethod
     def to_response(cls, config: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +99,7 @@ class HandlerForm:
 class AgentForm(HandlerForm):
     """Runs the agent.
 
-    Configuration: `agent_id`
+    Configuration: `agent_id`, `message_policy` (fields that hold in place of the agent's own)
     """
 
     body = AgentHandlerBody
@@ -82,11 +109,27 @@ class AgentForm(HandlerForm):
         if self._agents.get(config["agent_id"]) is None:
             message = f"there is no agent '{config['agent_id']}'; GET /api/v1/agents lists them"
             raise invalid_field(f"{field_path}.handler_config.agent_id", message)
-        return config
+        return self._with_policy(field_path, config)
 
     @classmethod
     def outcome(cls, decision: Any, has_listeners: bool) -> Outcome:
         return "outcome_answers", {"agent": decision.binding.agent.name}
+
+
+class PipelineForm(HandlerForm):
+    """Runs the agent of the pipeline, with the pipeline's message policy and extensions.
+
+    Configuration: `pipeline_id`
+    """
+
+    body = PipelineHandlerBody
+    outcomes: ClassVar = {"outcome_answers": "agent '{agent}' answers"}
+
+    def to_config(self, field_path: str, config: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+        if self._pipelines.get(config["pipeline_id"]) is None:
+            message = f"there is no pipeline '{config['pipeline_id']}'; GET /api/v1/pipelines lists them"
+            raise invalid_field(f"{field_path}.handler_config.pipeline_id", message)
+        return config
 
 
 class PluginForm(HandlerForm):
@@ -177,6 +220,7 @@ class DropForm(HandlerForm):
 
 HANDLER_FORMS: dict[str, type[HandlerForm]] = {
     "agent": AgentForm,
+    "pipeline": PipelineForm,
     "webhook": WebhookForm,
     "plugin": PluginForm,
     "drop": DropForm,

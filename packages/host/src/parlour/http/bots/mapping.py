@@ -27,7 +27,15 @@ class BotMapper:
             )
         stored = BotConfiguration(before.config, before.secrets) if before is not None else BotConfiguration({}, {})
         configuration = self._build_configuration(self._manifest(body.adapter), body.adapter_config, stored)
-        return Bot(bot_id, body.name, body.adapter, configuration.config, configuration.secrets, body.enabled)
+        return Bot(
+            bot_id,
+            body.name,
+            body.adapter,
+            configuration.config,
+            configuration.secrets,
+            body.enabled,
+            body.keeps_heard_messages,
+        )
 
     def _manifest(self, adapter: str) -> AdapterManifest:
         manifests = self._catalogue.manifests()
@@ -50,13 +58,25 @@ def audit_view(bot: Bot | None) -> dict[str, Any] | None:
     if bot is None:
         return None
     config = {**bot.config, **dict.fromkeys(bot.secrets, SECRET_MASK)}
-    return {"name": bot.name, "adapter": bot.adapter, "adapter_config": config, "enabled": bot.enabled}
+    return {
+        "name": bot.name,
+        "adapter": bot.adapter,
+        "adapter_config": config,
+        "enabled": bot.enabled,
+        "keeps_heard_messages": bot.keeps_heard_messages,
+    }
 
 
 def version_fields(bot: Bot) -> dict[str, Any]:
     """Returns the fields from which the bot's ETag is computed."""
     config = [bot.config, bot.secrets]
-    return {"name": bot.name, "adapter": bot.adapter, "adapter_config": config, "enabled": bot.enabled}
+    return {
+        "name": bot.name,
+        "adapter": bot.adapter,
+        "adapter_config": config,
+        "enabled": bot.enabled,
+        "keeps_heard_messages": bot.keeps_heard_messages,
+    }
 
 
 def invalid_field(field: str, message: str) -> Problem:

@@ -29,6 +29,8 @@ class BotResponse(TypedDict):
     secrets_set: list[str]
     """Which secrets there are."""
     enabled: bool
+    keeps_heard_messages: bool
+    """Messages of groups that don't address the bot are kept for its agents."""
     status: BotStatus
 
 

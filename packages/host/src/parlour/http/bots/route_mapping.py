@@ -6,7 +6,9 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from parlour.core.config.agents import AgentRepository
+from parlour.core.config.pipelines import PipelineRepository
 from parlour.core.config.routes import Route
+from parlour.core.config.word_lists import WordListRepository
 from parlour.core.model.ids import NO_ROUTE
 from parlour.core.model.plugin_manager import PluginManager
 from parlour.core.secrets import SecretBox
@@ -19,8 +21,15 @@ from .route_schemas import RouteBody
 
 
 class RouteMapper:
-    def __init__(self, agents: AgentRepository, plugins: PluginManager, secrets: SecretBox) -> None:
-        self._forms = {name: form(agents, plugins, secrets) for name, form in HANDLER_FORMS.items()}
+    def __init__(
+        self,
+        agents: AgentRepository,
+        pipelines: PipelineRepository,
+        lists: WordListRepository,
+        plugins: PluginManager,
+        secrets: SecretBox,
+    ) -> None:
+        self._forms = {name: form(agents, pipelines, lists, plugins, secrets) for name, form in HANDLER_FORMS.items()}
 
     def to_routes(self, bodies: list[RouteBody], before: list[Route]) -> list[Route]:
         existing = {route.route_id: route for route in before}
@@ -43,13 +52,20 @@ class RouteMapper:
 
 def _config(field_path: str, body: RouteBody, form: HandlerForm) -> dict[str, Any]:
     try:
-        return form.body.model_validate(body.handler_config).model_dump(mode="json")
+        parsed = form.body.model_validate(body.handler_config)
     except ValidationError as error:
         config_path, errors = (
             f"{field_path}.handler_config",
             field_errors(error.errors(include_url=False), body.handler_config),
         )
         raise invalid_fields([(f"{config_path}.{each['field']}", each["message"]) for each in errors]) from None
+    return {**parsed.model_dump(mode="json"), **_given_policy(body)}
+
+
+def _given_policy(body: RouteBody) -> dict[str, Any]:
+    """Returns the message policy as it was given: a field that was left out must not override the agent's own."""
+    policy = body.handler_config.get("message_policy")
+    return {"message_policy": policy} if policy else {}
 
 
 def to_response(route: Route) -> RouteResponse:

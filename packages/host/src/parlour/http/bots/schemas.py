@@ -26,6 +26,10 @@ class BotBody(BaseModel):
     adapter: str = Field(min_length=1, max_length=100)
     adapter_config: dict[str, JsonValue] = {}
     enabled: bool = True
+    keeps_heard_messages: bool = Field(
+        default=True,
+        description="Messages of groups that don't address the bot are kept for `retention.heard_days`, for its agents",
+    )
 
 
 class BotChange(BotBody):

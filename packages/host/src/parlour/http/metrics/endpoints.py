@@ -14,6 +14,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 HELP = {
     "parlour_events_total": "Events that were accepted",
     "parlour_runs_total": "Runs that have ended",
+    "parlour_outcomes_total": "Events by how they ended",
+    "parlour_policy_decisions_total": "Decisions of message policies that are noted on an event, by code",
     "parlour_deliveries_total": "Messages that reached the end of the outbox",
     "parlour_denials_total": "Calls of plugins that were refused",
     "parlour_prompt_tokens_total": "Tokens that models were given",

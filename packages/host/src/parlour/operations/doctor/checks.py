@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
 from parlour.app.settings import HostSettings
 
-from . import clock, environment_checks, plugin_checks, proxies, storage
+from . import clock, environment_checks, plugin_checks, postgres, proxies, storage
 from .finding import Finding, problem
 
 
@@ -16,6 +16,14 @@ async def run_checks(settings: HostSettings) -> AsyncIterator[Finding]:
     except DataDirectoryUnusable as error:
         yield problem("data", error.message, "start with --data and a folder of your own")
         return
-    for check in (storage.check, clock.check, environment_checks.check, proxies.check, plugin_checks.check):
+    checks = (
+        storage.check,
+        postgres.check,
+        clock.check,
+        environment_checks.check,
+        proxies.check,
+        plugin_checks.check,
+    )
+    for check in checks:
         async for finding in check(settings):
             yield finding

@@ -113,7 +113,9 @@ class BotLink:
         # imports all event types, which the adapter has loaded already
         from parlour.core.platforms.events import to_envelope
 
-        envelope = self._core.names.with_cached_names(to_envelope(incoming, self.bot_id, self._bot.adapter))
+        envelope = self._core.names.with_cached_names(
+            to_envelope(incoming, self.bot_id, self._bot.adapter, self._bot.name)
+        )
         return await self._core.held_replies.prepare(envelope, incoming.reply_allowance)
 
     async def _in_order(self, events: list[AllowedEvent]) -> None:

@@ -8,7 +8,7 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ClosePolicy:
-    """What the close codes of a platform mean. Any other code continues the session."""
+    """Meanings of a platform's close codes. Any other code continues the session."""
 
     stop: Mapping[int, str] = field(default_factory=dict)
     """Codes after which a retry is useless until the operator changes something, each with a message."""

@@ -48,7 +48,7 @@ ABNORMAL_CLOSURE_CODE = 1006
 
 @dataclass(frozen=True, slots=True)
 class SocketAddress:
-    """Where the next connection is opened. Address and headers may contain a token."""
+    """Address and headers of the next connection. Both may contain a token."""
 
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)

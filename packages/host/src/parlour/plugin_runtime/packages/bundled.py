@@ -14,7 +14,19 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "bundled:"
 """Beginning of a source that names a bundled plugin, such as `bundled:local-agent`."""
-BUNDLED_PLUGINS = ("local-agent", "dify-agent", "n8n-agent")
+BUNDLED_PLUGINS = (
+    "local-agent",
+    "dify-agent",
+    "n8n-agent",
+    "coze-agent",
+    "dashscope-agent",
+    "tbox-agent",
+    "langflow-agent",
+    "deerflow-agent",
+    "weknora-agent",
+    "a2a-agent",
+    "litellm-agent-platform-agent",
+)
 """Names of the folders; the same list is in the wheel's build configuration."""
 PACKAGE = Path(__file__).parents[2]
 LOCATIONS = (PACKAGE / "bundled", PACKAGE / "../../../../plugins")

@@ -1,5 +1,6 @@
 """Translates a service's error response into one sentence that the operator can act on."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,17 @@ from typing import Any
 from parlour.core.encoding import loads
 
 MAX_QUOTED_CHARACTERS = 300
+MAX_SEARCHED_BYTES = 4096
+CONTEXT_TOO_LONG = "context_too_long"
+"""Code of a request that exceeds the model's context window: the agent can shorten it."""
+_TOO_LONG = re.compile(
+    "context_length_exceeded|context[ _](?:length|window|size)|maximum (?:prompt|input|context)|"
+    "(?:prompt|input|request) is too long|too many (?:input )?tokens|"
+    "exceeds? the (?:available|maximum|model'?s) |token count.{0,40}exceeds|"
+    "input tokens? (?:exceed|limit)|reduce the length|range of input length",
+    re.IGNORECASE,
+)
+"""What services say about prompts that are too long: OpenAI, Anthropic, Gemini, vLLM, llama.cpp, Ollama and others."""
 
 
 @dataclass(eq=False)
@@ -34,6 +46,8 @@ def failure_from_response(
     `rests` are the seconds for which a refused key and a rate-limited key are not used.
     """
     service_message = _service_message(headers, body)
+    if status in (400, 413, 422) and _TOO_LONG.search(body[:MAX_SEARCHED_BYTES].decode(errors="replace")):
+        return ModelCallFailure(CONTEXT_TOO_LONG, f"finds the prompt too long ({status}): {service_message}")
     detail = f": {service_message}" if service_message else ""
     wait = _retry_after(headers)
     match status:

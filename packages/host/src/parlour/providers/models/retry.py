@@ -33,6 +33,8 @@ class KeyRing:
     def __init__(self, keys: tuple[str, ...]) -> None:
         self._keys = keys or ("",)
         self._rest_until = dict.fromkeys(range(len(self._keys)), 0.0)
+        self._asked_to_wait: dict[int, float] = {}
+        """Keys for which the service named a time, with the end of it."""
         self._position = 0
 
     def __len__(self) -> int:
@@ -49,6 +51,16 @@ class KeyRing:
         """Pauses a key. Returns whether another key can be tried now."""
         self._rest_until[self._keys.index(key)] = now + seconds
         return any(rest_until <= now for rest_until in self._rest_until.values())
+
+    def honor(self, key: str, now: float, seconds: float) -> None:
+        """Notes the time for which the service asks not to be called with a key."""
+        self._asked_to_wait[self._keys.index(key)] = now + seconds
+
+    def requested_wait(self, now: float) -> float:
+        """Returns the seconds until the service may be called again; 0 unless it named a time for every key."""
+        if len(self._asked_to_wait) < len(self._keys):
+            return 0.0
+        return max(0.0, min(self._asked_to_wait.values()) - now)
 
     def mask(self, text: str) -> str:
         """Masks all keys in a text, because services repeat what they were sent."""
@@ -80,10 +92,14 @@ class RetryingClient:
         body, loop = to_json(question.body), asyncio.get_running_loop()
         tries = rotations = 0
         while True:
+            if (rest := self._keys.requested_wait(loop.time())) > self._timeouts.longest_wait:
+                raise ModelCallFailure("rate_limited", f"asked not to be called for another {math.ceil(rest)} seconds")
             key = self._keys.current(loop.time())
             try:
                 return await self._try(question, body, key, model, wait)
             except ModelCallFailure as failure:
+                if failure.code == "rate_limited" and failure.retry_after:
+                    self._keys.honor(key, loop.time(), failure.retry_after)
                 if failure.key_pause_seconds and rotations < len(self._keys):
                     rotations += 1
                     if self._keys.pause(key, loop.time(), failure.key_pause_seconds):

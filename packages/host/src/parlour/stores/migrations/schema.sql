@@ -516,6 +516,17 @@ CREATE TABLE owners (
 
 ;
 
+CREATE TABLE pipelines (
+	pipeline_id TEXT NOT NULL, 
+	definition TEXT NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (pipeline_id)
+)
+ STRICT
+
+;
+
 CREATE TABLE queue (
 	run_id TEXT NOT NULL, 
 	runner_id TEXT NOT NULL, 
@@ -765,6 +776,17 @@ CREATE TABLE webhooks (
 
 ;
 
+CREATE TABLE word_lists (
+	list_id TEXT NOT NULL, 
+	definition TEXT NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (list_id)
+)
+ STRICT
+
+;
+
 CREATE INDEX approvals_by_conversation_id ON approvals (conversation_id);
 
 CREATE INDEX approvals_by_created_at ON approvals (created_at);
@@ -889,4 +911,4 @@ CREATE INDEX transcript_by_run_id ON transcript (run_id);
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0017');
+INSERT INTO alembic_version VALUES ('0019');

@@ -11,7 +11,7 @@ OUT_OF_ORDER = 0.3
 
 
 class Stuck(Exception):
-    """Says that nothing is ready or scheduled, so a task waits for ever."""
+    """Says that nothing is ready or scheduled, so a task would wait endlessly."""
 
 
 class SeededLoop(asyncio.BaseEventLoop):

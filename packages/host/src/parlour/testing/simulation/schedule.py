@@ -187,7 +187,7 @@ async def _run_core(world: World, plan: Plan) -> None:
             ids=SimulatedIds(world),
             components=observer.components,
             surfaces={"sim": SimulatedPlatform(world)},
-            send_log=world.handovers,
+            send_log=world.send_log,
             bots=SimulatedBots(world, plan.chats),
             objects=world.objects,
             providers=Providers(tools=SimulatedTools(world)),

@@ -15,9 +15,9 @@ from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt, SendRefused
 from parlour.core.store.tables import INBOX, OUTBOX
 from parlour.core.system import make_uuid7
-from parlour.testing.memory_handovers import MemoryHandovers
 from parlour.testing.memory_journal import MemoryDatabase
 from parlour.testing.memory_objects import MemoryObjects
+from parlour.testing.memory_send_log import MemorySendLog
 from parlour.testing.scripted import ScriptedTools, Tool
 from parlour_sdk.values import dataclass
 
@@ -42,7 +42,7 @@ class World:
     """True if the Host dies with its machine: unsynced data may be lost."""
     database: MemoryDatabase = field(default_factory=MemoryDatabase)
     objects: MemoryObjects = field(init=False)
-    handovers: MemoryHandovers = field(default_factory=MemoryHandovers)
+    send_log: MemorySendLog = field(default_factory=MemorySendLog)
     tries: Counter[str] = field(default_factory=Counter)
     """Number of handovers to the platform per row."""
     under_way: set[str] = field(default_factory=set)
@@ -114,7 +114,7 @@ class World:
         self.dead = True
         self.under_way = set()  # the next process starts without any
         if self.power_fails:
-            self.handovers.lose()
+            self.send_log.lose()
         asyncio.get_running_loop().stop()
         raise asyncio.CancelledError
 

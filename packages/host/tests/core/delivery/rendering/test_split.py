@@ -97,8 +97,8 @@ def test_every_piece_makes_progress_for_any_limit(text: str, limit: int, unit: s
     cut = pieces(text, limit, unit)
     assert "".join(piece.text for piece in cut) == text
     assert all(piece.text for piece in cut) or text == ""
-    over = [piece for piece in cut if MEASURES[unit](piece.shown_text) > limit]  # type: ignore[index]
-    assert all(len(piece.shown_text) == 1 for piece in over)
+    oversized = [piece for piece in cut if MEASURES[unit](piece.shown_text) > limit]  # type: ignore[index]
+    assert all(len(piece.shown_text) == 1 for piece in oversized)
 
 
 @settings(deadline=None, max_examples=60)

@@ -62,12 +62,12 @@ async def test_tools_are_called_and_answer(connected: Connected) -> None:
 
 async def test_resources_are_listed_and_read(connected: Connected) -> None:
     listing = connected.servers.status("everything").listing
-    kept = next(each.uri for each in listing.resources if not each.is_template)
+    resource_uri = next(each.uri for each in listing.resources if not each.is_template)
     assert any(each.is_template and "{" in each.uri for each in listing.resources)
     offer = next(each for each in connected.servers.tools() if each.tool_name == "everything.read_resource")
     assert offer.read_only
-    assert kept in offer.description
-    read = await connected.servers.call(ASKING, "everything.read_resource", {"uri": kept})
+    assert resource_uri in offer.description
+    read = await connected.servers.call(ASKING, "everything.read_resource", {"uri": resource_uri})
     assert (read.is_error, bool(plain_text(read.content))) == (False, True)
     unknown = await connected.servers.call(ASKING, "everything.read_resource", {"uri": "demo://no/such"})
     assert unknown.is_error

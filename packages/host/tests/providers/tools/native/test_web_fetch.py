@@ -57,7 +57,7 @@ async def test_an_unreadable_page_is_reported(pages: Web, path: str, message: st
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "0.0.0.0", "[::ffff:127.0.0.1]"])
 async def test_a_private_address_is_refused_and_never_requested(pages: Web, host: str) -> None:
     failed, message = await fetched(pages.url("/hello", host), allowed=AddressAllowlist())
-    assert (failed, pages.asked) == (True, [])
+    assert (failed, pages.requested_paths) == (True, [])
     assert "is not a public address" in message
 
 

@@ -12,7 +12,7 @@ from aiohttp import web
 @dataclass(slots=True)
 class Web:
     port: int = 0
-    asked: list[str] = field(default_factory=list)
+    requested_paths: list[str] = field(default_factory=list)
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Somebody who was being sent something without end has gone."""
 
@@ -25,7 +25,7 @@ async def serving() -> AsyncIterator[Web]:
     made = Web()
 
     async def page(request: web.Request) -> web.StreamResponse:
-        made.asked.append(request.path)
+        made.requested_paths.append(request.path)
         return await _page(made, request)
 
     app = web.Application()

@@ -11,6 +11,7 @@ from parlour_sdk._lazy_imports import lazy_getattr
 if TYPE_CHECKING:
     from parlour_sdk.components.agent_runner import ConnectionCheck as ConnectionCheck
 
+    from .client import MAX_ERROR_BYTES as MAX_ERROR_BYTES
     from .client import FormFile as FormFile
     from .client import ServiceClient as ServiceClient
     from .client import ServiceRequest as ServiceRequest
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from .updates import UsageReport as UsageReport
 
 LAZY_EXPORTS = {
-    ".client": ("FormFile", "ServiceClient", "ServiceRequest"),
+    ".client": ("MAX_ERROR_BYTES", "FormFile", "ServiceClient", "ServiceRequest"),
     ".config": ("HttpAgentConfig", "Seconds", "ServiceAddress"),
     ".errors": ("FailureReason", "ServiceFailure"),
     ".input_files": ("InputFile",),

@@ -65,6 +65,10 @@ class ServiceResponse:
     def headers(self) -> Mapping[str, str]:
         return self._response.headers
 
+    def header_values(self, name: str) -> list[str]:
+        """Returns all values of a header, such as `Set-Cookie`."""
+        return self._response.headers.getall(name, [])
+
     @property
     def content_type(self) -> str:
         return self._response.content_type

@@ -103,7 +103,7 @@ class ServiceExchange:
 
     async def _attempt(self) -> AsyncGenerator[Result, None]:
         runner, turn = self._runner, self._turn
-        turn.task_id = None
+        turn.task_id, turn.notes = None, {}
         turn.uploads = [await runner.upload_file(turn, file) for file in turn.files] if runner.uploads_files else []
         request = await runner.build_request(turn)
         config = turn.config
@@ -113,6 +113,7 @@ class ServiceExchange:
                 raise await self._status_failure(response)
             is_done = False
             try:
+                await runner.after_open(turn)
                 for result in turn.session.accepted():
                     yield result
                 for result in turn.session.name(turn.own_session_id) if runner.names_sessions else ():

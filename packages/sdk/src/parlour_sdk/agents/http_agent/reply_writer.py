@@ -23,7 +23,6 @@ class ReplyWriter:
     def __init__(self, session: ExternalSession) -> None:
         self._session = session
         self._fragments: list[str] = []
-        self._whole: str | None = None
         self._thinking: list[str] = []
         self._marks = ReasoningFilter()
         self._metadata: dict[str, Any] = {}
@@ -32,9 +31,9 @@ class ReplyWriter:
         self._has_files = False
         self._is_message_sent = False
         self.is_shown = False
-        """Whether a fragment or message was shown."""
+        """True if a fragment or message was shown."""
         self.is_ended = False
-        """Whether the service has ended its answer."""
+        """True if the service has ended its answer."""
 
     def write(self, update: updates.Update) -> Iterator[Result]:
         match update:
@@ -98,7 +97,7 @@ class ReplyWriter:
         if isinstance(update, updates.AnswerText):
             marks = ReasoningFilter()
             (text, thinking), (rest, unclosed) = marks.feed(text), marks.end()
-            self._whole = text + rest
+            self._fragments = [text + rest]
             if not self._thinking and (thinking or unclosed):
                 yield from self._think(thinking + unclosed)
         elif isinstance(update, updates.ThinkingDelta):
@@ -120,7 +119,7 @@ class ReplyWriter:
 
     def _ask(self, question: updates.Question) -> Iterator[Result]:
         yield from self._complete()
-        self._whole = "\n".join([question.text, *(f"- {option}" for option in question.options)])
+        self._fragments = ["\n".join([question.text, *(f"- {option}" for option in question.options)])]
         self._metadata["question"] = {"options": list(question.options)}
         yield from self._session.ask(question.pending)
         yield from self._complete()
@@ -128,7 +127,7 @@ class ReplyWriter:
     def _complete(self) -> Iterator[Result]:
         yield from self._say(*self._marks.end())
         self._marks = ReasoningFilter()
-        text = self._whole if self._whole is not None else "".join(self._fragments)
+        text = "".join(self._fragments)
         is_complete = self._has_files or says_something(text)
         if is_complete:
             if self._session.was_reset:
@@ -145,7 +144,6 @@ class ReplyWriter:
             self._metadata, self._has_files = {}, False
             self._thinking.clear()
         self._fragments.clear()
-        self._whole = None
 
 
 def _node(update: updates.NodeProgress) -> Result:

@@ -39,7 +39,7 @@ class HttpAgentRunner(AgentRunner, Generic[ConfigT]):
     config_type: type[ConfigT]
     """Class of the configuration."""
     uploads_files: ClassVar[bool] = False
-    """Whether files of the user are passed to `upload_file` before the request."""
+    """True if files of the user are passed to `upload_file` before the request."""
     names_sessions: ClassVar[bool] = False
     """Whether the runner makes the ids of conversations (`turn.own_session_id`), since the service takes any."""
 
@@ -84,6 +84,9 @@ class HttpAgentRunner(AgentRunner, Generic[ConfigT]):
         """Returns the updates of an answer that is no stream; by default it is the error that the body describes."""
         detail = error_text(body)
         raise ServiceFailure("upstream" if detail else "protocol", detail or "the answer is no stream")
+
+    async def after_open(self, turn: ServiceTurn[ConfigT]) -> None:
+        """Makes the call that starts the answer, for a service whose stream has to be open before."""
 
     async def after_answer(self, turn: ServiceTurn[ConfigT]) -> Iterable[Update]:
         """Returns updates that need another call, such as suggested questions. A failure of it costs no answer."""

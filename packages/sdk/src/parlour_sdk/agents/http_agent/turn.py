@@ -29,8 +29,8 @@ class ServiceTurn(Generic[ConfigT]):
         """The service's references of the uploaded files, in the order of `files`."""
         self.task_id: str | None = None
         """The service's id of the answer that is being streamed."""
-        self.message_id: str | None = None
-        """The service's id of the message, if its reader notes it for `after_answer`."""
+        self.notes: dict[str, Any] = {}
+        """What the runner and its reader note for each other during one attempt, such as an id of the message."""
         self.content_type = ""
         """The content type of the response, in lower case."""
 
@@ -51,5 +51,5 @@ class ServiceTurn(Generic[ConfigT]):
 
     @property
     def pending(self) -> dict[str, Any]:
-        """What a Question of the previous run stored; empty if the message answers no question."""
+        """Values that a Question of the previous run stored; empty if the message answers no question."""
         return self.session.pending

@@ -24,7 +24,7 @@ class ThinkingDelta:
 
 @dataclass(frozen=True, slots=True)
 class AnswerText:
-    """The whole text of the current message; it replaces the fragments so far."""
+    """The whole text of the current message; it replaces the fragments so far, and following ones are added to it."""
 
     text: str
 

@@ -6,7 +6,9 @@ from typing import Any, TypeVar
 
 from parlour_sdk.protocol.content import ArtifactRef, plain_text
 from parlour_sdk.protocol.event_log import EventGet, EventPage, EventPageGet, EventRecord
+from parlour_sdk.protocol.events import Actor
 from parlour_sdk.protocol.history import (
+    HEARD,
     HistoryPage,
     HistoryPageGet,
     HistorySearch,
@@ -33,7 +35,15 @@ class Transcript:
     def handlers(self) -> dict[str, Handler]:
         return {"history_page": self._page, "history_search": self._search}
 
-    def add(self, conversation_id: str, message: Message, event_id: str, event_type: str = "") -> TranscriptItem:
+    def add(
+        self,
+        conversation_id: str,
+        message: Message,
+        event_id: str,
+        event_type: str = "",
+        actor: Actor | None = None,
+        item_type: str = "message",
+    ) -> TranscriptItem:
         seq = len(self.for_conversation(conversation_id)) + 1
         refs: list[ArtifactRef] = message.artifact_refs or []
         item = TranscriptItem(
@@ -41,14 +51,14 @@ class Transcript:
             event_id=event_id,
             conversation_id=conversation_id,
             role=message.role,
-            item_type="message",
+            item_type=item_type,
             content=plain_text(message.content),
             content_json=message.model_dump(mode="json", exclude_none=True),
             artifact_refs=refs,
             seq=seq,
             cursor=f"transcript:{conversation_id}:{seq}",
             created_at=int(time.time() * 1000),
-            metadata={"event_type": event_type} if event_type else {},
+            metadata={**({"event_type": event_type} if event_type else {}), **_sender(actor)},
         )
         self.items.append(item)
         return item
@@ -58,6 +68,7 @@ class Transcript:
 
     async def _page(self, caller: Caller, request: HistoryPageGet) -> HistoryPage:
         items = self.for_conversation(request.conversation_id or caller.run.conversation_id)
+        items = [each for each in items if request.include_heard or each.item_type != HEARD]
         before, after = _position(items, request.before_cursor), _position(items, request.after_cursor)
         items = [each for each in items if (before is None or _seq(each) < before)]
         items = [each for each in items if (after is None or _seq(each) > after)]
@@ -110,6 +121,13 @@ class Events:
 
     def _own(self, caller: Caller) -> list[EventRecord]:
         return [each for each in self.records if each.conversation_id == caller.run.conversation_id]
+
+
+def _sender(actor: Actor | None) -> dict[str, Any]:
+    if actor is None:
+        return {}
+    role = {"role": actor.metadata["role"]} if "role" in actor.metadata else {}
+    return {"actor_id": actor.actor_id, "actor_name": actor.actor_name, **role}
 
 
 def _position(items: Sequence[Record], cursor: str | None) -> int | None:

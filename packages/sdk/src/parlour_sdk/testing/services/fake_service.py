@@ -59,6 +59,8 @@ class JsonReply:
 class StreamReply:
     """A stream of events: a value is sent as JSON, a pair also has the name of the event, bytes are sent as they are.
 
+    An `asyncio.Event` is waited for.
+
     `sse` is server-sent events, `lines` one JSON text per line.
     """
 
@@ -100,6 +102,11 @@ class FakeService(ABC):
     def fail(self, fault: ServiceFault, times: int = 1) -> None:
         """Plans a fault for the next answers."""
         self._faults.extend([fault] * times)
+
+    @property
+    def planned_faults(self) -> int:
+        """Faults that no answer has had yet."""
+        return len(self._faults)
 
     async def until(self, condition: Callable[["FakeService"], Any]) -> None:
         """Waits until the condition holds; it is checked at each request and at each stream that is left."""
@@ -148,6 +155,9 @@ class FakeService(ABC):
             if fault is not None and is_due:
                 await self._damage(raw, response, reply, fault)
                 fault = None
+            if isinstance(event, asyncio.Event):
+                await event.wait()
+                continue
             encoded = reply.encode(event)
             await response.write(encoded)
             is_due = fault is not None and fault.after in encoded.decode(errors="replace")

@@ -40,15 +40,20 @@ def render(
     policy: DeliveryPolicy = DEFAULT_DELIVERY_POLICY,
     quote: str = "",
     separate_media: bool = False,
+    mention: str = "",
 ) -> list[MessagePart]:
     """Renders a message into parts; blank parts are left out.
 
-    `quote` is the platform's id of the message that is answered. `separate_media` keeps pictures out of messages with
+    `quote` is the platform's id of the message that is answered, `mention` the id of the person whom the first part
+    mentions. `separate_media` keeps pictures out of messages with
     text, because a message that was shown as text can only be edited into text.
     """
     builder = _PartBuilder(manifest, policy, _TEXTUAL if separate_media else _MIXED, _full_text_file_name(message))
     if quote and "Quote" in manifest.components.send:
         builder.component({"type": "Quote", "id": quote}, "")
+    if mention and "At" in manifest.components.send:
+        builder.component({"type": "At", "target": mention}, "")
+        builder.text(" ")
     reasoning = message.get("reasoning")
     if reasoning and policy.thinking == "shown":
         builder.text(_quote_reasoning(str(reasoning)))
@@ -128,8 +133,9 @@ class _PartBuilder:
 
     @property
     def _has_content(self) -> bool:
-        """True if there is content so far; a quoted message does not count."""
-        return bool(self._pending_text or self._parts) or any(each["type"] != "Quote" for each in self._chain)
+        """True if there is content so far; a quoted message and a mention do not count."""
+        has_text = self._pending_text.strip() or self._parts
+        return bool(has_text) or any(each["type"] not in ("Quote", "At") for each in self._chain)
 
     def media(self, element: Mapping[str, Any]) -> None:
         component = media_component(element, self._manifest)

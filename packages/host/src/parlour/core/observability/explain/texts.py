@@ -67,6 +67,7 @@ ENGLISH_SENTENCES = {
     "settled_handled": "Plugins that listen handled it{reason}.",
     "settled_handed": "It was handed to a webhook{reason}.",
     "settled_limited": "It was one too many{reason}.",
+    "settled_refused": "It was refused{reason}.",
     "settled_control": "It was an instruction to the Host and acted at once{reason}.",
     "settled_misconfigured": "It could not be answered{reason}.",
     "settled_quarantined": "It was set aside and will not be tried again{reason}.",

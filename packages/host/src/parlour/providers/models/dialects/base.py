@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
+from uuid import uuid4
 
 from parlour.core.model.model_config import Model
 from parlour.core.models.catalogue import ModelServiceKind
@@ -88,7 +89,9 @@ class ToolCallBuffer:
     def complete(self, names: "ToolNameMap") -> list[ToolCall]:
         return [
             ToolCall(
-                id=call.id or f"call_{number}", name=names.own(call.name), arguments=parse_arguments(call.arguments)
+                id=call.id or f"call_{uuid4().hex[:16]}_{number}",
+                name=names.own(call.name),
+                arguments=parse_arguments(call.arguments),
             )
             for number, call in enumerate(self._calls.values(), 1)
         ]

@@ -92,7 +92,12 @@ def serialize_arguments(arguments: Any) -> str:
     return arguments if isinstance(arguments, str) else dumps({} if arguments is None else arguments)
 
 
+def valid_arguments(arguments: Any) -> str:
+    """Serializes arguments for a request: a JSON object always, as strict services refuse anything else."""
+    return dumps(as_object(arguments))
+
+
 def as_object(arguments: Any) -> dict[str, Any]:
-    """Returns the arguments as an object, for services that accept nothing else."""
+    """Returns the arguments as an object; what a model wrote in another form is left out, as services refuse it."""
     value = parse_arguments(arguments) if isinstance(arguments, str) else arguments
-    return value if isinstance(value, dict) else {} if value is None else {"input": value}
+    return value if isinstance(value, dict) else {}

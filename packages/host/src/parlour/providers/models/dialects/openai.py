@@ -24,8 +24,9 @@ from .base import (
     text_of,
     with_details,
 )
-from .common import content_text, data_address, mime_type, serialize_arguments, to_text
+from .common import content_text, data_address, mime_type, serialize_arguments, to_text, valid_arguments
 
+JOINED_ROLES = ("user", "assistant")
 FINISHES = {"function_call": "tool_calls", "max_tokens": "length", "eos": "stop"}
 
 
@@ -36,7 +37,7 @@ class OpenAI:
     def chat(self, target: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest:
         body: dict[str, Any] = {
             "model": target.model.name,
-            "messages": [_message(each, names, target.kind.returns_reasoning) for each in request.messages],
+            "messages": _turns(request.messages, names, target.kind.returns_reasoning),
             **({"tools": [_tool(each, names) for each in request.tools]} if request.tools else {}),
             **({"stream_options": {"include_usage": True}} if stream else {}),
             **_parameters(target, request),
@@ -134,6 +135,30 @@ def _tool(tool: ToolDefinition, names: ToolNameMap) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
+def _turns(messages: Sequence[Message], names: ToolNameMap, returns_reasoning: bool) -> list[dict[str, Any]]:
+    """Builds the messages. Adjacent ones of one side are joined, because many templates need alternation."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        turn, last = _message(message, names, returns_reasoning), turns[-1] if turns else {}
+        if turn["role"] in JOINED_ROLES and last.get("role") == turn["role"] and "tool_calls" not in last:
+            turns[-1] = {**last, **turn, "content": _joined(last["content"], turn["content"])}
+        else:
+            turns.append(turn)
+    return turns
+
+
+def _joined(first: Any, second: Any) -> Any:
+    if not first or not second:
+        return first or second
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    return [*_as_parts(first), *_as_parts(second)]
+
+
+def _as_parts(content: Any) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
 def _message(message: Message, names: ToolNameMap, returns_reasoning: bool) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id or "", "content": content_text(message.content)}
@@ -144,7 +169,7 @@ def _message(message: Message, names: ToolNameMap, returns_reasoning: bool) -> d
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": names.wire(call.name), "arguments": serialize_arguments(call.arguments)},
+                "function": {"name": names.wire(call.name), "arguments": valid_arguments(call.arguments)},
             }
             for call in message.tool_calls
         ]

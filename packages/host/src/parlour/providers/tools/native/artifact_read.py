@@ -13,7 +13,9 @@ from parlour_sdk.protocol.tools import ToolOutcome
 from ..source import OfferedTool, error_outcome, text_outcome
 from .tools import PROVIDER
 
-PIECE_BYTES = 64 * 1024
+PIECE_BYTES = 24_000
+"""Bytes of a piece. Agents pass at most 32,000 characters of a tool's output on, so that a piece is never cut again."""
+MIN_PIECE_BYTES = 4
 MAX_PARTIAL_CHARACTER_BYTES = 3
 """Maximum number of bytes that may be missing from a character at the end of a piece."""
 
@@ -28,7 +30,11 @@ class ArtifactReadTool:
             "type": "object",
             "properties": {
                 "artifact_id": {"type": "string"},
-                "offset": {"type": "integer", "description": f"Where to begin, in bytes; {PIECE_BYTES} come at once."},
+                "offset": {
+                    "type": "integer",
+                    "description": "Where to begin, in bytes; the end of a piece names the next.",
+                },
+                "limit": {"type": "integer", "description": f"Bytes to read, at most and usually {PIECE_BYTES}."},
             },
             "required": ["artifact_id"],
             "additionalProperties": False,
@@ -44,7 +50,7 @@ class ArtifactReadTool:
         session = self._sessions.get(context.run_id)
         if session is None:
             raise ProviderFailed("unauthorized", "files belong to conversations: only a run can read them")
-        offset = int(parameters.get("offset", 0))
+        offset, limit = int(parameters.get("offset", 0)), int(parameters.get("limit", PIECE_BYTES))
         if offset < 0:
             return error_outcome("offset: it begins at 0")
         try:
@@ -52,7 +58,7 @@ class ArtifactReadTool:
             artifact = await self._artifacts.ensure_local(visible)
         except ProviderFailed as failure:
             return error_outcome(failure.message)
-        piece = await self._artifacts.read(artifact, offset, PIECE_BYTES)
+        piece = await self._artifacts.read(artifact, offset, max(MIN_PIECE_BYTES, min(limit, PIECE_BYTES)))
         text = _text(piece)
         return (
             _media_outcome(artifact)
@@ -74,7 +80,7 @@ def _text(piece: bytes) -> str | None:
 def _remainder_text(artifact: Artifact, end: int) -> str:
     if end >= artifact.size_bytes:
         return ""
-    return f"\n[{end} of {artifact.size_bytes} bytes so far; read on with offset {end}]"
+    return f"\n[next offset {end} of {artifact.size_bytes}]"
 
 
 def _media_outcome(artifact: Artifact) -> ToolOutcome:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from parlour.core.model.ids import OutboxId
 
 
-class MemoryHandovers:
+class MemorySendLog:
     def __init__(self) -> None:
         self._open: dict[str, str | None] = {}
         self._lost = False

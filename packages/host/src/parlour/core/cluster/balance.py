@@ -1,0 +1,105 @@
+"""Decides which parts a Host takes, asks for and gives away, so that all Hosts have about the same number.
+
+Parts of each kind are shared out by themselves: bots, shards, duties. Free parts are taken at once. A part of a living
+Host only moves if another one has too few, and only after its owner has drained it.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from parlour.core.model.ids import HostId, PartId
+from parlour_sdk.values import dataclass
+
+from .owner_rows import NO_HOST, PartOwner
+
+STAY_MILLISECONDS: Final = 30_000
+"""Time for which a part that has moved is not asked for."""
+FIRST_CLAIM_MILLISECONDS: Final = 2_000
+"""Time for which a released part is left to the Host that asked for it."""
+MAX_REQUESTS: Final = 4
+"""Parts of a kind that a Host asks for at the same time, since each move interrupts its conversations for a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartMoves:
+    """What a Host does next."""
+
+    take: Sequence[PartOwner] = ()
+    request: Sequence[PartOwner] = ()
+    release: Sequence[PartOwner] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The Hosts as one of them sees them."""
+
+    own_id: HostId
+    live: Collection[HostId]
+    """Hosts that are not fenced."""
+    is_leaving: bool = False
+    """True if this Host is to end, so that it gives all its parts away."""
+
+
+def plan_moves(parts: Sequence[PartOwner], members: Members, now: int) -> PartMoves:
+    """Returns the next moves of this Host. They are attempts: another Host may be faster."""
+    own_id = members.own_id
+    if own_id not in members.live:
+        return PartMoves()
+    own = [each for each in parts if each.host_id == own_id]
+    if members.is_leaving:
+        return PartMoves(release=own)
+    release = [each for each in own if each.wanted != own_id and each.wanted in members.live]
+    take: list[PartOwner] = []
+    request: list[PartOwner] = []
+    kinds: dict[str, list[PartOwner]] = {}
+    for part in parts:
+        kinds.setdefault(kind_of(part.part), []).append(part)
+    for of_kind in kinds.values():
+        taken = _to_take(of_kind, members, now)
+        take += taken
+        request += _to_request(of_kind, members, len(taken), now)
+    return PartMoves(take, request, release)
+
+
+def kind_of(part: PartId) -> str:
+    """Returns the kind of a part: bot, shard or duty."""
+    return part.partition(":")[0]
+
+
+def _to_take(parts: Sequence[PartOwner], members: Members, now: int) -> list[PartOwner]:
+    own_id = members.own_id
+    room = -(-len(parts) // len(members.live)) - sum(each.host_id == own_id for each in parts)
+
+    def is_for_others(part: PartOwner) -> bool:
+        is_wanted = part.wanted in members.live and part.wanted != own_id
+        return is_wanted and now - part.moved_at < FIRST_CLAIM_MILLISECONDS
+
+    free = [each for each in parts if each.host_id == NO_HOST and not is_for_others(each)]
+    free.sort(key=lambda each: each.wanted != own_id)
+    return free[: max(0, room)]
+
+
+def _to_request(parts: Sequence[PartOwner], members: Members, taken: int, now: int) -> list[PartOwner]:
+    """Asks the Hosts with the most parts, as long as they have at least two more than this one."""
+    own_id = members.own_id
+    requested = sum(each.wanted == own_id and each.host_id != own_id for each in parts)
+    count = requested + taken + sum(each.host_id == own_id for each in parts)
+    counts = Counter(each.host_id for each in parts if each.wanted not in members.live)
+    movable = [
+        each
+        for each in parts
+        if each.host_id in members.live
+        and each.host_id != own_id
+        and each.wanted not in members.live
+        and now - each.moved_at >= STAY_MILLISECONDS
+    ]
+    request: list[PartOwner] = []
+    while movable and requested + len(request) < MAX_REQUESTS:
+        given = max(movable, key=lambda each: counts[each.host_id])
+        if counts[given.host_id] < count + len(request) + 2:
+            break
+        movable.remove(given)
+        counts[given.host_id] -= 1
+        request.append(given)
+    return request

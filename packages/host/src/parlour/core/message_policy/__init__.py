@@ -1,0 +1,1 @@
+"""Message policies: when an agent answers, how often, and what is filtered on the way in and out."""

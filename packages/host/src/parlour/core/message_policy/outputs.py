@@ -1,0 +1,130 @@
+"""Applies a message policy to the replies of one run: filters, style, and what becomes of long texts."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from parlour.core.encoding import dumps
+from parlour.core.model.delivery_policy import DeliveryPolicy
+from parlour.core.model.event import RecordedEvent
+from parlour.core.texts.languages import Languages
+from parlour_sdk.values import dataclass
+
+from .effective import decode_policy
+from .filters import FilterHit, TextFilters
+from .held_back import HeldBackText
+
+if TYPE_CHECKING:
+    from .schema import MessagePolicy
+
+MAX_SHOWN_PARAMETERS = 500
+"""Characters of the parameters of a tool call that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredReply:
+    """A reply after the filters. `hits` says which filters found something."""
+
+    message: dict[str, Any]
+    text: str
+    hits: tuple[FilterHit, ...] = ()
+    is_withheld: bool = False
+    """True if another text takes the place of the whole reply."""
+
+
+class OutputRules:
+    """The rules for the replies of one run."""
+
+    def __init__(
+        self, policy: "MessagePolicy", event: RecordedEvent, filters: TextFilters, languages: Languages
+    ) -> None:
+        self._policy = policy
+        self._event = event
+        self._filters = filters
+        self._languages = languages
+        outputs = policy.filters.output
+        matcher = filters.word_matcher(outputs) if outputs else None
+        self._may_stream = (not outputs or matcher is not None) and not policy.reply.delay[1]
+        self.held_back = HeldBackText(matcher) if matcher is not None else None
+        """Masks streamed text; None if nothing has to be masked."""
+
+    @property
+    def file_over(self) -> int:
+        """Number of characters above which a reply is sent as a file; 0 if none is."""
+        return self._policy.long_text.over if self._policy.long_text.shape == "file" else 0
+
+    def delivery_policy(self, policy: DeliveryPolicy) -> DeliveryPolicy:
+        """Returns the delivery policy with the style of the message policy."""
+        style = self._policy.reply
+        quoting = {"first": "quote", "never": "message"}.get(style.quote or "", policy.reply)
+        low, high = style.delay
+        return replace(
+            policy,
+            streaming=policy.streaming and self._may_stream,
+            reply="quote" if quoting == "quote" else "message",
+            thinking=style.thinking or policy.thinking,
+            mention_sender=style.mention_sender,
+            delay_ms=round(random.uniform(low, high) * 1000) if high else 0,
+        )
+
+    def may_stream(self) -> bool:
+        """Returns whether replies can be shown while they are written."""
+        return self._may_stream
+
+    def filter(self, message: dict[str, Any], text: str) -> FilteredReply:
+        """Applies the output filters to a reply."""
+        filters = self._policy.filters.output
+        if not filters:
+            return FilteredReply(message, text)
+        content = message.get("content") or ""
+        elements: Sequence[Any] = content if isinstance(content, list) else ()
+        filtered = self._filters.apply(filters, text, elements)
+        reasoning = message.get("reasoning")
+        if reasoning:
+            checked = self._filters.apply(filters, str(reasoning))
+            message = {**message, "reasoning": "" if checked.stopped_by is not None else checked.text}
+        if not filtered.hits:
+            return FilteredReply(message, text)
+        if filtered.stopped_by is not None:
+            instead = self._substitute(filtered.stopped_by)
+            withheld = {"role": message["role"], "content": instead}
+            return FilteredReply(withheld, instead, filtered.hits, is_withheld=True)
+        changed = filtered.contents if isinstance(content, list) else filtered.text
+        return FilteredReply({**message, "content": changed}, filtered.text or "", filtered.hits)
+
+    def tool_note(self, data: Mapping[str, Any]) -> str:
+        """Returns the message that tells of a tool call; empty if none is sent."""
+        shape = self._policy.reply.tool_calls
+        if shape == "hidden":
+            return ""
+        tool = str(data.get("tool_name", ""))
+        note = self._languages.text(self._event, "policy.tool_call", tool=tool)
+        if shape == "full" and data.get("parameters"):
+            note = f"{note}\n{dumps(data['parameters'])[:MAX_SHOWN_PARAMETERS]}"
+        return self.filter({"role": "assistant", "content": note}, note).text
+
+    def _substitute(self, hit: FilterHit) -> str:
+        text = hit.filter.text if hit.filter.on == "replace" else ""
+        return text or self._languages.text(self._event, "policy.withheld")
+
+
+class OutputPolicies:
+    """Finds the rules for the replies of runs."""
+
+    def __init__(self, filters: TextFilters, languages: Languages) -> None:
+        self._filters = filters
+        self._languages = languages
+
+    def for_run(self, policy: Mapping[str, Any], event: RecordedEvent) -> OutputRules | None:
+        """Returns the rules of a run; None if its agent has no message policy."""
+        decoded = decode_policy(policy)
+        return OutputRules(decoded, event, self._filters, self._languages) if decoded is not None else None
+
+
+def output_sentence(hits: Sequence[FilterHit], is_withheld: bool) -> str:
+    """Returns the sentence of the trail about filters of a reply."""
+    rules = ", ".join(hit.rule for hit in hits)
+    if is_withheld:
+        return f"Output filter {rules} withheld a reply."
+    return f"Output filter {rules} masked words of a reply."

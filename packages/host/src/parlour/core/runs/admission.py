@@ -1,0 +1,108 @@
+"""The checks of a message policy before a message is answered: input filters, collecting, and limits.
+
+What is counted and noted is part of the unit that opens the run, or that hands the message to one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from parlour.core.journal import Statement
+from parlour.core.message_policy.effective import decode_policy
+from parlour.core.message_policy.filters import FilterHit, TextFilters
+from parlour.core.message_policy.inputs import filter_input, prepare_input
+from parlour.core.message_policy.limits import MessageLimits, UsedUpLimit
+from parlour.core.model.agent import Binding
+from parlour.core.model.event import EventEnvelope
+from parlour.core.model.ports import Clock
+from parlour.core.store import event_notes
+from parlour_sdk.values import dataclass
+
+from .completion import POLICY_NOTICE
+from .run_checks import RunObstacle
+from .session import QueuedEvent
+
+if TYPE_CHECKING:
+    from parlour.core.message_policy.schema import MessagePolicy
+
+
+class AdmissionLost(Exception):
+    """Raised if a limit was used up by another message while a run was being opened. Nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedInput:
+    """A message as the agent reads it, and the filters that found something in it."""
+
+    envelope: EventEnvelope
+    hits: tuple[FilterHit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionDecision:
+    """The decision about a message: it is admitted, or an obstacle keeps it from being answered, or it waits."""
+
+    obstacle: RunObstacle | None = None
+    wait_until: int = 0
+    statements: tuple[Statement, ...] = field(default=())
+    """Statements that count the message, for the unit that admits it."""
+
+
+class RunAdmission:
+    """Applies message policies to messages that are about to be answered."""
+
+    def __init__(self, limits: MessageLimits, filters: TextFilters, clock: Clock) -> None:
+        self._limits = limits
+        self._filters = filters
+        self._clock = clock
+
+    def policy(self, binding: Binding) -> "MessagePolicy | None":
+        return decode_policy(binding.agent.message_policy)
+
+    def filter(self, entry: QueuedEvent, policy: "MessagePolicy") -> RunObstacle | None:
+        """Applies the input filters and sets what the agent reads. Returns the obstacle if a filter blocks it."""
+        filtered = filter_input(policy, entry.event.envelope, self._filters)
+        if filtered.stopped_by is not None:
+            reason = f"message policy: input filter {filtered.stopped_by.rule} blocks it"
+            tell = filtered.stopped_by.filter.tell  # type: ignore[union-attr]
+            return RunObstacle("refused", reason, POLICY_NOTICE if tell else "", tell)
+        prepared = prepare_input(policy, entry.event.envelope, filtered)
+        entry.prepared = prepared if prepared is not entry.event.envelope else None
+        entry.filter_hits = filtered.hits
+        return None
+
+    async def admit(
+        self, entry: QueuedEvent, binding: Binding, policy: "MessagePolicy", followers: Sequence[QueuedEvent] = ()
+    ) -> AdmissionDecision:
+        """Decides about a message and those that are collected with it. Nothing is written."""
+        obstacle = self.filter(entry, policy)
+        if obstacle is not None:
+            return AdmissionDecision(obstacle)
+        counted = [each.event for each in (entry, *followers) if not each.was_admitted]
+        found = await self._limits.count(policy, binding.limits_owner, counted) if policy.limits and counted else ()
+        if not isinstance(found, UsedUpLimit):
+            notes = tuple(note for each in (entry, *followers) for note in self._notes(each))
+            return AdmissionDecision(statements=(*found, *notes))
+        if found.limit.over == "wait":
+            return AdmissionDecision(wait_until=found.available_at)
+        tells = found.limit.over == "tell"
+        code = "" if not tells else POLICY_NOTICE if found.limit.tell else "limited.policy"
+        return AdmissionDecision(RunObstacle("limited", found.reason, code, found.limit.tell))
+
+    def _notes(self, entry: QueuedEvent) -> list[Statement]:
+        """Returns the notes about filters that found something and let the message pass."""
+        if not entry.filter_hits or not entry.seq or entry.attempts:
+            return []
+        text = _hit_sentence(entry.filter_hits)
+        data = {"text": text, "code": "policy_filtered_input", "rules": [hit.rule for hit in entry.filter_hits]}
+        return [event_notes.add_note(entry.seq, "policy.input", data, self._clock.now())]
+
+
+def _hit_sentence(hits: Sequence[FilterHit]) -> str:
+    masked = [hit.rule for hit in hits if hit.filter.on == "mask"]
+    flagged = [hit.rule for hit in hits if hit.filter.on == "flag"]
+    if masked and flagged:
+        return f"Input filter {', '.join(masked)} masked words; input filter {', '.join(flagged)} flagged it."
+    if masked:
+        return f"Input filter {', '.join(masked)} masked words."
+    return f"Input filter {', '.join(flagged)} flagged it."

@@ -1,0 +1,1 @@
+"""Answers with agents that speak the Agent2Agent protocol."""

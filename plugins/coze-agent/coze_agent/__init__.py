@@ -1,0 +1,1 @@
+"""Answers with bots of Coze."""

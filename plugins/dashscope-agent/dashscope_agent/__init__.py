@@ -1,0 +1,1 @@
+"""Answers with applications of Alibaba Cloud Model Studio (DashScope)."""

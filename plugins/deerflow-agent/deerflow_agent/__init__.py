@@ -1,0 +1,1 @@
+"""Answers with DeerFlow and other LangGraph servers."""

@@ -1,0 +1,1 @@
+"""Answers with flows of Langflow."""

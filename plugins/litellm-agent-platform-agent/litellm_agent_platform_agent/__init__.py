@@ -1,0 +1,1 @@
+"""Answers with agents of the LiteLLM Agent Platform."""

@@ -1,0 +1,1 @@
+"""Answers with applications of Ant Tbox."""
