@@ -101,11 +101,18 @@ test: setup sandbox mcp-servers synapse nginx web
 	@$(PYTEST) -q -m "quiet and not long" $(QUIET_TESTS)
 	@$(WEB_TESTS)
 
+# Parts of test-all that need more than the others are run by name.
+ifeq ($(PART),langflow)
+test-all: setup
+	@tools/agent_services.sh langflow
+	@$(PYTEST) -q tests/agent_services/langflow_peer.py
+else
 test-all: setup sandbox mcp-servers agent-services synapse nginx web
 	@$(PYTEST) -q $(PARALLEL) -m "not quiet" $(ALL_TESTS)
 	@$(PYTEST) -q -m "quiet" $(QUIET_TESTS)
 	@$(WEB_TESTS)
 	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent long
+endif
 
 check: setup
 	@.venv/bin/ruff check .

@@ -112,7 +112,7 @@ async def _local(data: Path, size: Size) -> list[Figure]:
     books = Books(WORDS)
     with model_server() as port, running(data, key) as host:
         meter = Meter(host, plugin=LOCAL)
-        agent_id = _agent(host, port)
+        agent_id = model_agent(host, port)
         run = Trial("local-agent", host, agent_id, meter, books, Bounds(15, 120))
         figures = await _compare_with(run, size, [NONEBOT, with_openai(port)])
         figures.append(Figure("local-agent: Host and plugins, RSS", meter.tree_mb(), "MB", Target(220)))
@@ -121,12 +121,12 @@ async def _local(data: Path, size: Size) -> list[Figure]:
 
 async def _compare_with(run: Trial, size: Size, yardsticks: Sequence[Yardstick]) -> list[Figure]:
     async with AsyncExitStack() as stack:
-        peer = await stack.enter_async_context(connected(_bot(run.host, run.agent_id), run.books))
-        parlour_side = Side(_users(peer), run.meter)
+        peer = await stack.enter_async_context(connected(make_bot(run.host, run.agent_id), run.books))
+        parlour_side = Side(users_of(peer), run.meter)
         other_sides = []
         for each in yardsticks:
             port = stack.enter_context(started(each))
-            other_sides.append(Side(_users(await stack.enter_async_context(connected(port, Books(WORDS))))))
+            other_sides.append(Side(users_of(await stack.enter_async_context(connected(port, Books(WORDS))))))
         speeds = await _in_turns((parlour_side, *other_sides), size)
     comparisons = [
         _comparison(run, parlour_side, other, each) for each, other in zip(yardsticks, other_sides, strict=True)
@@ -138,7 +138,7 @@ async def _compare_with(run: Trial, size: Size, yardsticks: Sequence[Yardstick])
     ]
 
 
-def _users(peer: Peer) -> list[User]:
+def users_of(peer: Peer) -> list[User]:
     return [User(peer, FIRST_USER + number) for number in range(USERS)]
 
 
@@ -196,7 +196,7 @@ def _loss_figure(name: str, books: Books, problems: list[str]) -> Figure:
     return Figure(f"{name}: lost, doubled or mismatched", len(problems) + books.lost, "", Target(0), note)
 
 
-def _bot(host: Host, agent_id: str) -> int:
+def make_bot(host: Host, agent_id: str) -> int:
     """Creates the bot and returns the port it listens on."""
     port = _free_port()
     config = {"mode": "reverse", "host": "127.0.0.1", "port": port}
@@ -206,7 +206,7 @@ def _bot(host: Host, agent_id: str) -> int:
     return port
 
 
-def _agent(host: Host, port: int) -> str:
+def model_agent(host: Host, port: int) -> str:
     service = {"name": "bench", "kind": "openai-compatible", "base_url": f"http://127.0.0.1:{port}/v1"}
     provider = host.request("POST", "/api/v1/model-providers", {**service, "api_keys": ["none"]})
     model = {"provider_id": provider["provider_id"], "name": "bench", "max_output_tokens": 100}

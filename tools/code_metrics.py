@@ -30,13 +30,13 @@ MAX_PARAMETERS = 7
 AT_MOST = {
     "longest_file": 400,
     "gerund_modules": 17,
-    "fragment_percent": 3.1,
-    "pet_word_percent": 1.0,
+    "fragment_percent": 3.0,
+    "pet_word_percent": 0.9,
     "packages_in_cycle": 0,
     "repeated_class_names": 1,
     "wide_constructors": 2,
 }
-AT_LEAST = {"documented_percent": 57.5}
+AT_LEAST = {"documented_percent": 59.5}
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Graph = Mapping[str, set[str]]

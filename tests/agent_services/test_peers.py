@@ -6,9 +6,7 @@ The peers run in environments of their own, which `tools/agent_services.sh` inst
 import asyncio
 import json
 import os
-import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,44 +15,12 @@ import pytest
 
 from parlour_sdk.testing import FakeHost
 from parlour_sdk.testing.services import FakeA2a
+from tests.support.peers import ROOT, SERVICES, free_port, serving
 
-ROOT = Path(__file__).parents[2]
 PEERS = Path(__file__).parent / "peers"
-SERVICES = ROOT / ".tools/agent-services"
 A2A, DEERFLOW = ROOT / "plugins/a2a-agent", ROOT / "plugins/deerflow-agent"
-START_SECONDS = 90
 
 pytestmark = pytest.mark.long
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-@asynccontextmanager
-async def serving(command: list[str | Path], ready: str, folder: Path, **environment: str) -> AsyncIterator[Path]:
-    """Runs a server until the block ends, and yields the file with its output."""
-    log = folder / "server.log"
-    with log.open("wb") as output:
-        process = await asyncio.create_subprocess_exec(
-            *command, cwd=folder, stdout=output, stderr=output, env={**os.environ, **environment}
-        )
-    try:
-        async with asyncio.timeout(START_SECONDS), aiohttp.ClientSession() as client:
-            while True:
-                assert process.returncode is None, log.read_text()
-                try:
-                    async with client.get(ready) as response:
-                        if response.status < 400:
-                            break
-                except aiohttp.ClientError:
-                    await asyncio.sleep(0.1)  # a server that starts says nothing
-        yield log
-    finally:
-        process.terminate()
-        await process.wait()
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import asyncio
 import json
 from typing import Any
 
-from parlour.testing.simulation.promises import Shown
+from parlour.testing.simulation.promises import ShownMessage
 
 
 class People:
     def __init__(self) -> None:
-        self.shown: list[Shown] = []
+        self.shown: list[ShownMessage] = []
         self.unaccepted: dict[str, dict[str, str]] = {}
         self.accepted: set[str] = set()
         self._writer: asyncio.StreamWriter | None = None
@@ -50,7 +50,7 @@ class People:
                 self.unaccepted.pop(frame["accepted"], None)
                 self.accepted.add(frame["accepted"])
             else:
-                shown = Shown(frame["send"], frame["conversation_id"], frame["text"], frame["possibly_repeated"])
+                shown = ShownMessage(frame["send"], frame["conversation_id"], frame["text"], frame["possibly_repeated"])
                 self.shown.append(shown)
                 self._write({"sent": frame["send"], "message_id": f"line-{len(self.shown)}"})
             self._changed.notify_all()

@@ -16,7 +16,7 @@ import pytest
 from parlour.core.journal import Row, Select, one_of, where
 from parlour.core.store.tables import INBOX, OUTBOX, OUTCOMES
 from parlour.stores.sql import SQLITE, Compiler
-from parlour.testing.simulation.promises import Said, check
+from parlour.testing.simulation.promises import UserMessage, check
 from tests.crash.chat_client import ReconnectingChat
 from tests.crash.conftest import Prepared, RestartableHost
 from tests.crash.platform import People
@@ -130,14 +130,14 @@ async def kill_at(
         await talking
     restartable_host.stop()
 
-    said = [Said(f"api{n}", "api", "api", "key", f"api{n}-token.", accepted=True) for n in range(3)]
-    said += [Said(f"line{n}", "chat", "sim", "ann", f"line{n}-token.", accepted=True) for n in range(3)]
-    said.append(Said("kept", "api", "api", "key", "kept-token.", accepted=True))
-    said += [
-        Said(chatter.event_ids[name], "crash", "webui", "key", f"{name}-token.", accepted=True)
+    messages = [UserMessage(f"api{n}", "api", "api", "key", f"api{n}-token.", accepted=True) for n in range(3)]
+    messages += [UserMessage(f"line{n}", "chat", "sim", "ann", f"line{n}-token.", accepted=True) for n in range(3)]
+    messages.append(UserMessage("kept", "api", "api", "key", "kept-token.", accepted=True))
+    messages += [
+        UserMessage(chatter.event_ids[name], "crash", "webui", "key", f"{name}-token.", accepted=True)
         for name in chatter.event_ids
     ]
-    check(store.read, said, people.shown, allowed_repeats=kills)
+    check(store.read, messages, people.shown, allowed_repeats=kills)
     quarantined = [row for row in store.read(Select(OUTCOMES)) if row["outcome"] == "quarantined"]
     assert not quarantined, "no message is put aside because the Host was killed"
     assert all(answer["messages"] for answer in answers), "each request was answered or got a notice"

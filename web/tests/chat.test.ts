@@ -12,6 +12,7 @@ import {
   lines,
 } from "../src/features/chat/chatState";
 import { chatSearch } from "../src/features/chat/search";
+import { suggestionsOf } from "../src/features/chat/suggestions";
 
 type Unnumbered<Frame> = Frame extends ChatFrame ? Omit<Frame, "seq"> : never;
 const after = (log: ChatState, ...frames: Unnumbered<ChatFrame>[]): ChatState =>
@@ -229,6 +230,26 @@ describe("beside the messages", () => {
         { type: "image", url: "https://elsewhere/spy.png" },
       ]),
     ).toEqual([{ artifact_id: "a1", name: "cat.png", mime_type: "image/png" }]);
+  });
+});
+
+describe("suggestions", () => {
+  const answered = (metadata: object) => ({
+    ...EMPTY_CHAT,
+    items: [item("user", "Hi", {}), item("assistant", "Hello", { run_id: "r" }, { metadata })],
+  });
+
+  it("are those of the last answer, or the options of its question", () => {
+    expect(suggestionsOf(answered({ suggestions: ["And then?", "Why?", "Why?", 7] }))).toEqual(["And then?", "Why?"]);
+    expect(suggestionsOf(answered({ question: { options: ["Approve", "Reject"] } }))).toEqual(["Approve", "Reject"]);
+    expect(suggestionsOf(answered({}))).toEqual([]);
+  });
+
+  it("are gone when something is said or a run is active", () => {
+    const state = answered({ suggestions: ["Why?"] });
+    expect(suggestionsOf({ ...state, running: "r2" })).toEqual([]);
+    expect(suggestionsOf(applyUserMessage(state, { id: "b", text: "No", files: [] }))).toEqual([]);
+    expect(suggestionsOf({ ...state, items: [...state.items, item("user", "No", {})] })).toEqual([]);
   });
 });
 

@@ -4,7 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langflow_agent.reader import LangflowReader
 
+from parlour_sdk.agents.http_agent import AnswerDelta, JsonTextSplitter, StreamEnd
+from parlour_sdk.agents.http_agent.reader import read_stream
 from parlour_sdk.plugin import load_runners, read_plugin
 from parlour_sdk.testing import FakeHost
 from parlour_sdk.testing.runners import ContractRow, ServiceRig, contract_rows
@@ -90,3 +93,11 @@ async def test_test_connection_names_the_flow() -> None:
         ]
     assert [check.code for check in checks] == ["", "langflow.not_found"]
     assert "Helper" in checks[0].message
+
+
+@pytest.mark.parametrize("size", [1, 7, 4096])
+def test_a_recorded_stream_is_read_whatever_the_blocks(size: int) -> None:
+    content = (Path(__file__).parent / "recorded_stream.txt").read_bytes()
+    blocks = [content[start : start + size] for start in range(0, len(content), size)]
+    updates = read_stream(blocks, JsonTextSplitter(), LangflowReader())
+    assert updates == [AnswerDelta("Grüße 世界"), StreamEnd()]

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from parlour.testing.telegram_simulator import Shown, Simulator, native
+from parlour.testing.telegram_simulator import SentMessage, Simulator, native
 from tests.platforms.onebot11.qq import eventually, to_agent
 from tests.support.harness import ECHO, ECHO_PLUGIN, Host, Json
 
@@ -80,7 +80,7 @@ def group() -> Simulator:
     return simulator
 
 
-async def request_kick(tg: Telegram, simulator: Simulator) -> Shown:
+async def request_kick(tg: Telegram, simulator: Simulator) -> SentMessage:
     """Lets Ann request that Eve is removed, and returns the question with its buttons."""
     name = f"@{simulator.world.bot['username']}"
     wanted = json.dumps([["member.kick", {"user_id": str(EVE)}, None, 0]])

@@ -14,6 +14,7 @@ import { type Ask, type ChatState, lines } from "./chatState";
 import { Composer } from "./Composer";
 import { MessageList, Reasoning } from "./MessageList";
 import { ApprovalPrompt, Notice } from "./Notices";
+import { Suggestions } from "./Suggestions";
 import { ToolCalls } from "./ToolCalls";
 import type { Chat } from "./useChat";
 import { useStickToBottom } from "./useStickToBottom";
@@ -81,6 +82,7 @@ export function Conversation({
               decide={chat.decide}
             />
           ))}
+          <Suggestions state={state} onChoose={(text) => chat.send(text, [])} />
           {state.reasoning && <Reasoning text={state.reasoning} busy={!state.draft} />}
           {state.draft && <DraftMessage text={state.draft} />}
           {state.running && !state.draft && <TypingIndicator />}

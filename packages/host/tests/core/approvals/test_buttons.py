@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from parlour.core.store.tables import EVENTS, INBOX, OUTBOX
-from parlour.testing.fake_platform import Shown
+from parlour.testing.fake_platform import ShownMessage
 from parlour_sdk.protocol.chain import Plain, Platform
 
 from .approval_support import ANN, ASK, BOSS, EVE, KICK, OPERATOR, Group
@@ -13,7 +13,7 @@ from .approval_support import ANN, ASK, BOSS, EVE, KICK, OPERATOR, Group
 MOMENTS = [round(0.0017 * number, 4) for number in range(30)]
 
 
-async def request_kick(edits: bool = True, **rule: object) -> tuple[Group, Shown]:
+async def request_kick(edits: bool = True, **rule: object) -> tuple[Group, ShownMessage]:
     group = await Group.open({"*": {**ASK, **rule}}, buttons=True, edits=edits)
     await group.ask(await group.run(), *KICK)
     await group.calm()
@@ -69,7 +69,7 @@ async def test_role_in_the_group_may_press_a_button() -> None:
 
 async def test_second_press_is_refused_as_decided() -> None:
     group, question = await request_kick()
-    before = Shown(**{**vars(question), "chain": list(question.chain)})
+    before = ShownMessage(**{**vars(question), "chain": list(question.chain)})
     await group.world.platform.press(before, "Approve", BOSS)
     await group.world.platform.press(before, "Deny", BOSS)
     await group.calm()
@@ -79,7 +79,7 @@ async def test_second_press_is_refused_as_decided() -> None:
 
 async def test_redelivered_press_is_handled_once() -> None:
     group, question = await request_kick()
-    before = Shown(**{**vars(question), "chain": list(question.chain)})
+    before = ShownMessage(**{**vars(question), "chain": list(question.chain)})
     for _ in range(2):
         await group.world.platform.press(before, "Approve", BOSS, event_id="p1")
     await group.calm()
@@ -90,7 +90,7 @@ async def test_redelivered_press_is_handled_once() -> None:
 async def test_button_under_another_message_decides_nothing() -> None:
     group, question = await request_kick()
     misleading = [Plain(text="Do you like me?"), *(each for each in question.chain if isinstance(each, Platform))]
-    shown = Shown("out-other", "group", "7", "", misleading)
+    shown = ShownMessage("out-other", "group", "7", "", misleading)
     await group.world.platform.press(shown, "Approve", BOSS)
     await group.calm()
     assert "belongs to no question" in group.texts()[-1]
@@ -101,7 +101,7 @@ async def test_button_of_an_unknown_request_starts_no_run() -> None:
     group, question = await request_kick()
     [buttons] = [each for each in question.chain if isinstance(each, Platform)]
     old = [{**button, "value": "approve zzzz"} for button in buttons.data["buttons"]]
-    shown = Shown("out-old", "group", "7", "", [buttons.model_copy(update={"data": {"buttons": old}})])
+    shown = ShownMessage("out-old", "group", "7", "", [buttons.model_copy(update={"data": {"buttons": old}})])
     await group.world.platform.press(shown, "Approve", BOSS)
     await group.calm()
     assert "not known any more" in group.texts()[-1]

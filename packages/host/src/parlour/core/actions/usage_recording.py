@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.model.ports import Clock
@@ -43,7 +44,7 @@ class UsageRecorder:
         self._journal = journal
         self._model_calls = model_calls
         self._clock = clock
-        self._write_tasks: set[asyncio.Task[None]] = set()
+        self._write_tasks = BackgroundTasks("the usage of a run was not written")
 
     @asynccontextmanager
     async def record(
@@ -84,9 +85,7 @@ class UsageRecorder:
             self._schedule_write(session, "run.metered")
 
     def _schedule_write(self, session: RunSession, unit: str) -> None:
-        task = asyncio.get_running_loop().create_task(self._write(session, unit))
-        self._write_tasks.add(task)
-        task.add_done_callback(self._write_tasks.discard)
+        self._write_tasks.start(self._write(session, unit))
 
     async def _write(self, session: RunSession, unit: str) -> None:
         notes, now = session.meter.drain_events(), self._clock.now()

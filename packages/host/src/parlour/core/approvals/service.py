@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 from weakref import WeakValueDictionary
 
@@ -13,7 +14,7 @@ from parlour.core.delivery.row_states import FINAL_STATES, SendOutcome
 from parlour.core.delivery.service import DeliveryService
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.errors import CallRejected
-from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder
+from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder, retry_on_storage_failure
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import NO_CONVERSATION, NO_OUTBOX, ApprovalId, ConversationId
 from parlour.core.model.outbox_row import OutboxRow
@@ -205,13 +206,8 @@ class ApprovalService:
     async def _record_outcome(self, approval_id: ApprovalId, ended: "asyncio.Future[SendOutcome]") -> None:
         outcome = await asyncio.shield(ended)
         record = {"state": outcome.state, "reason": outcome.reason, "result": outcome.sent.result}
-        while True:
-            try:
-                await self._journal.commit(Unit("approval.outcome", (rows.record_outcome(approval_id, record),)))
-                return
-            except StorageFailed as failure:
-                logger.error("the outcome of approval %s waits for the database: %s", approval_id, failure.message)
-                await asyncio.sleep(RETRY_SECONDS)
+        unit = Unit("approval.outcome", (rows.record_outcome(approval_id, record),))
+        await retry_on_storage_failure(partial(self._journal.commit, unit), f"the outcome of approval {approval_id}")
 
     def _await_expired(self) -> None:
         self._pending.next_expired().add_done_callback(self._on_expired)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from parlour.core.access import audit
+from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.model.ids import PluginId, RuntimeId
@@ -32,7 +33,7 @@ class RemoteWorkers:
         self._queue = queue
         self._clock = clock
         self._timers: dict[RuntimeId, asyncio.TimerHandle] = {}
-        self._expiries: set[asyncio.Task[None]] = set()
+        self._expiries = BackgroundTasks("a remote worker was not marked as gone")
 
     async def recover(self) -> None:
         """Watches all active workers after a start. They could not send heartbeats while the Host was down, so each
@@ -121,9 +122,7 @@ class RemoteWorkers:
         self._timers[runtime.runtime_id] = loop.call_later(HEARTBEAT_TIMEOUT_SECONDS, self._expired, runtime)
 
     def _expired(self, runtime: RemoteWorker) -> None:
-        task = asyncio.get_running_loop().create_task(self._expire(runtime))
-        self._expiries.add(task)
-        task.add_done_callback(self._expiries.discard)
+        self._expiries.start(self._expire(runtime))
 
     async def _expire(self, runtime: RemoteWorker) -> None:
         timer = self._timers.get(runtime.runtime_id)

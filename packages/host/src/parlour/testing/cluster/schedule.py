@@ -7,6 +7,7 @@ from contextvars import copy_context
 from typing import Any
 
 from parlour.core.cluster import owner_rows
+from parlour.core.cluster.balance import STAY_MILLISECONDS
 from parlour.core.cluster.leased_ownership import LeasedOwnership
 from parlour.core.cluster.leases import HostFacts, HostLease, LeaseKeeper
 from parlour.core.cluster.member import ClusterMember
@@ -86,7 +87,10 @@ def _end(loop: ClusterLoop, world: ClusterWorld) -> None:
 async def _run(world: ClusterWorld) -> ClusterReport:
     dice = world.dice
     cluster = _Cluster(world)
-    for _ in range(dice.randrange(2, 5)):
+    cluster.start_host()
+    if dice.random() < 0.4:  # the others join a Host that owns everything, and ask for their share
+        await asyncio.sleep(STAY_MILLISECONDS / 1000)
+    for _ in range(dice.randrange(1, 4)):
         cluster.start_host()
     counts = {part: dice.randrange(0, 8) for part in world.parts}
     users = [asyncio.create_task(cluster.say(part, count)) for part, count in counts.items()]

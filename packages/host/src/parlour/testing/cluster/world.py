@@ -20,7 +20,7 @@ FAULTS: Final = ("crash", "pause", "cut")
 LONGEST_FAULT_SECONDS: Final = 6.0
 LATENCY_SECONDS: Final = 0.1
 """Longest time between a send and its effect. A Host that is sure of its lease is sure for twice as long."""
-AIMS: Final = ("part.", "event.accept", "outbox.", "send", "beat", "fence", "leave", "")
+AIMS: Final = ("part.", "part.re", "event.accept", "outbox.", "send", "beat", "fence", "leave", "")
 """Beginnings of the names of steps that a fault is aimed at; the last one is any step."""
 CURRENT_HOST: ContextVar["SimulatedHost | None"] = ContextVar("current_host", default=None)
 

@@ -5,6 +5,6 @@
 
 from .adapter import FakeCatalogue
 from .manifest import manifest
-from .world import FakePlatform, Shown, StreamShown
+from .world import FakePlatform, ShownMessage, ShownStream
 
-__all__ = ["FakeCatalogue", "FakePlatform", "Shown", "StreamShown", "manifest"]
+__all__ = ["FakeCatalogue", "FakePlatform", "ShownMessage", "ShownStream", "manifest"]

@@ -11,7 +11,7 @@ from parlour_sdk.protocol.chain import MessageChain, chain_text
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage, UploadedFile
 
-from .world import FakePlatform, Shown, StreamShown
+from .world import FakePlatform, ShownMessage, ShownStream
 
 Result = TypeVar("Result")
 
@@ -29,7 +29,7 @@ class FakeApi(PlatformApi):
         idempotency_key: str | None = None,
         thread_id: str = "",
     ) -> MessageResult:
-        message = Shown(f"out-{self._platform.number()}", target_type, target_id, thread_id, chain)
+        message = ShownMessage(f"out-{self._platform.number()}", target_type, target_id, thread_id, chain)
         return await self._show(message, idempotency_key)
 
     async def send_reply(
@@ -41,10 +41,10 @@ class FakeApi(PlatformApi):
         idempotency_key: str | None = None,
         thread_id: str = "",
     ) -> MessageResult:
-        message = Shown(f"out-{self._platform.number()}", target_type, target_id, thread_id, chain)
+        message = ShownMessage(f"out-{self._platform.number()}", target_type, target_id, thread_id, chain)
         return await self._show(message, idempotency_key, reply)
 
-    async def _show(self, message: Shown, key: str | None, reply: ReplyHandle | None = None) -> MessageResult:
+    async def _show(self, message: ShownMessage, key: str | None, reply: ReplyHandle | None = None) -> MessageResult:
         def send() -> MessageResult:
             return MessageResult(message_id=self._platform.show(message, key or "", reply).message_id)
 
@@ -152,7 +152,7 @@ class FakeApi(PlatformApi):
         self, target_type: ChatType, target_id: str, idempotency_key: str, thread_id: str = ""
     ) -> "FakeStream":
         def open_it() -> FakeStream:
-            stream = StreamShown(f"stream-{self._platform.number()}")
+            stream = ShownStream(f"stream-{self._platform.number()}")
             self._platform.streams.append(stream)
             return FakeStream(stream, self._do, self._platform.changed)
 
@@ -188,7 +188,7 @@ class FakeStream:
 
     def __init__(
         self,
-        shown: StreamShown,
+        shown: ShownStream,
         do: Callable[[str, Callable[[], None]], Awaitable[None]],
         changed: Callable[[], Awaitable[None]],
     ) -> None:

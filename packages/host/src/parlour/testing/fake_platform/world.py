@@ -29,7 +29,7 @@ PASSED_ON = ("thread_id", "addresses_bot", "role", "happened_at", "reply_allowan
 
 
 @dataclass
-class Shown:
+class ShownMessage:
     """Represents a message as the users of a chat see it, with its whole history."""
 
     message_id: str
@@ -56,7 +56,7 @@ class Shown:
 
 
 @dataclass
-class StreamShown:
+class ShownStream:
     """Represents a message that grew as the platform's own stream."""
 
     message_id: str
@@ -77,8 +77,8 @@ class Fault:
 
 class FakePlatform:
     def __init__(self) -> None:
-        self.shown: list[Shown] = []
-        self.streams: list[StreamShown] = []
+        self.shown: list[ShownMessage] = []
+        self.streams: list[ShownStream] = []
         self.typing: list[tuple[str, str]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.called_at: list[float] = []
@@ -154,7 +154,7 @@ class FakePlatform:
         await self.happen(event, bot_id, **options)
         return str(event_id)
 
-    async def press(self, message: Shown, label: str, user: User, **options: Any) -> str:
+    async def press(self, message: ShownMessage, label: str, user: User, **options: Any) -> str:
         """Lets a user press a button under a message and returns the event's id. Options: event_id, thread_id, role."""
         number = self.number()
         event_id = options.pop("event_id", f"event-{number}")
@@ -225,7 +225,7 @@ class FakePlatform:
             self._faults.remove(next_fault)
         return next_fault
 
-    def show(self, message: Shown, key: str, reply: ReplyHandle | None) -> Shown:
+    def show(self, message: ShownMessage, key: str, reply: ReplyHandle | None) -> ShownMessage:
         """Shows a message, or returns the one that was shown before under the same key or number."""
         if reply is not None:
             allowance = self._allowances[reply.handle]
@@ -244,7 +244,7 @@ class FakePlatform:
         self.shown.append(message)
         return message
 
-    def find(self, message_id: str) -> Shown:
+    def find(self, message_id: str) -> ShownMessage:
         for each in self.shown:
             if each.message_id == message_id:
                 return each

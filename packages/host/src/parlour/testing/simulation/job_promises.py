@@ -12,12 +12,12 @@ from parlour.core.model.ids import EventId
 from parlour.core.store.tables import EVENTS, JOBS, TRAIL
 
 from .deliveries import OBSERVER, Attempt, Deliveries
-from .promises import Said, require
+from .promises import UserMessage, require
 
 Read = Callable[[Select], list[Row]]
 
 
-def check_jobs(read: Read, deliveries: Deliveries, said: Sequence[Said]) -> None:
+def check_jobs(read: Read, deliveries: Deliveries, messages: Sequence[UserMessage]) -> None:
     """Checks the calls of webhooks and the deliveries to the observing plugin."""
     if not deliveries.is_active:
         return
@@ -32,7 +32,9 @@ def check_jobs(read: Read, deliveries: Deliveries, said: Sequence[Said]) -> None
             _check_calls(
                 read, numbers[event_id], [each for each in deliveries.calls if each.event_id == event_id], ended
             )
-    recorded = [event_id for event_id in (*(each.event_id for each in said), *deliveries.hooked) if event_id in numbers]
+    recorded = [
+        event_id for event_id in (*(each.event_id for each in messages), *deliveries.hooked) if event_id in numbers
+    ]
     _check_observed(read, deliveries.observed, {event_id: numbers[event_id] for event_id in recorded})
 
 

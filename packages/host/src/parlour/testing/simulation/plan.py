@@ -11,7 +11,7 @@ from .bot import Chats
 from .deciding import Deciders
 from .deliveries import Deliveries, plan_deliveries
 from .plugin import BEHAVIOURS
-from .promises import Said
+from .promises import UserMessage
 from .world import EPOCH
 
 SURFACES = ("webui", "api", "sim", "platform", "platform")
@@ -21,7 +21,7 @@ SURFACES = ("webui", "api", "sim", "platform", "platform")
 class Plan:
     """Holds the messages to be sent, and which of them the Host has accepted."""
 
-    said: list[Said]
+    user_messages: list[UserMessage]
     cancels: int
     controls: int = 0
     reruns: int = 0
@@ -35,22 +35,22 @@ class Plan:
 def make_plan(dice: random.Random, seed: int) -> Plan:
     """Selects what happens in the schedule of a seed."""
     chats = [(f"chat{number}", dice.choice(SURFACES)) for number in range(dice.randrange(1, 4))]
-    said = []
+    user_messages = []
     for number in range(dice.randrange(2, 9)):
         chat, surface = dice.choice(chats)
         text = f"{dice.choice(BEHAVIOURS)} token{number}."
         person, event_id = dice.choice(("ann", "ann", "bob")), EventId(f"event{number}")
-        said.append(Said(event_id, chat, surface, person, text))
+        user_messages.append(UserMessage(event_id, chat, surface, person, text))
     limited = random.Random(dice.random())  # other choices stay as they are
-    for each in said:
+    for each in user_messages:
         if each.surface == "sim" and limited.random() < 0.6:
             each.allowance = _allowance(limited, each.event_id)
     return Plan(
-        said,
+        user_messages,
         cancels=dice.choice((0, 0, 1, 2)),
         controls=dice.choice((0, 0, 1, 2)),
         reruns=dice.choice((0, 0, 1, 2)),
-        pending=list(range(len(said))),
+        pending=list(range(len(user_messages))),
         deliveries=plan_deliveries(seed),
     )
 

@@ -32,7 +32,7 @@ class BrokenPromise(Exception):
 
 
 @dataclass(slots=True)
-class Shown:
+class ShownMessage:
     """Represents a message that the platform showed to its users."""
 
     outbox_id: OutboxId
@@ -44,7 +44,7 @@ class Shown:
 
 
 @dataclass(slots=True)
-class Said:
+class UserMessage:
     """Represents a message that a user wrote."""
 
     event_id: EventId
@@ -73,8 +73,8 @@ def require(holds: bool, promise: str) -> None:
 
 def check(
     read: Callable[[Select], list[Row]],
-    said: list[Said],
-    shown: list[Shown],
+    messages: list[UserMessage],
+    shown: list[ShownMessage],
     allowed_repeats: int,
     held: Collection[OutboxId] = (),
 ) -> None:
@@ -83,7 +83,7 @@ def check(
     """
     facts = Facts(read)
     require(not facts.inbox, "nothing is owed any more")
-    for each in said:
+    for each in messages:
         _check_message(facts, each)
     for event_id, event in facts.events.items():
         require(event["seq"] in facts.outcomes, f"{event_id} has an outcome, whoever brought it")
@@ -92,7 +92,7 @@ def check(
     _check_runs(facts)
     _check_deliveries(facts, shown, allowed_repeats)
     _check_order(facts, [each for each in shown if each.outbox_id not in held])
-    _check_answers(facts, said)
+    _check_answers(facts, messages)
 
 
 def check_files(read: Callable[[Select], list[Row]], content: Mapping[str, bytes]) -> None:
@@ -111,11 +111,13 @@ def check_acts(acts: Mapping[str, int]) -> None:
         require(times == 1, f"the tool acted {times} times on '{text}'")
 
 
-def check_allowances(read: Callable[[Select], list[Row]], said: list[Said], shown: list[Shown]) -> None:
+def check_allowances(
+    read: Callable[[Select], list[Row]], messages: list[UserMessage], shown: list[ShownMessage]
+) -> None:
     """Checks that no more replies than allowed are shown or counted, and that no reply that may have been shown is sent
     as a message of the bot's own.
     """
-    limits = {each.event_id: each.allowance for each in said if each.allowance is not None}
+    limits = {each.event_id: each.allowance for each in messages if each.allowance is not None}
     for row in read(Select(REPLY_ALLOWANCES)):
         require(row["used"] <= row["allowed"], f"event {row['event_id']} has {row['used']} replies")
     replies = [each for each in shown if each.reply is not None and each.reply.number]
@@ -128,13 +130,13 @@ def check_allowances(read: Callable[[Select], list[Row]], said: list[Said], show
     require(not replied & pushed, f"replies {replied & pushed} were shown and sent again as the bot's own messages")
 
 
-def check_marks(shown: list[Shown], tries: Mapping[str, int]) -> None:
+def check_marks(shown: list[ShownMessage], tries: Mapping[str, int]) -> None:
     """Checks that no text is marked as a possible repeat of one that was never sent."""
     for each in shown:
         require(not each.marked or tries[each.outbox_id] > 1, f"{each.outbox_id} is marked and was handed over before")
 
 
-def check_repeats(shown: list[Shown], allowed: int, most_under_way: int) -> None:
+def check_repeats(shown: list[ShownMessage], allowed: int, most_under_way: int) -> None:
     """Checks that one crash or lost answer repeats at most one text, because only one is with the
     platform at a time.
     """
@@ -158,12 +160,14 @@ def check_quarantine(read: Callable[[Select], list[Row]], in_flight: Sequence[fr
         require(blamed, f"event {seq} is not blamed for {len(deaths)} deaths of the Host")
 
 
-def check_poison(read: Callable[[Select], list[Row]], said: list[Said], in_flight: Sequence[frozenset[int]]) -> None:
+def check_poison(
+    read: Callable[[Select], list[Row]], messages: list[UserMessage], in_flight: Sequence[frozenset[int]]
+) -> None:
     """Checks that a message that kills the Host is tried alone at the fourth time and then
     quarantined, and that all others are answered.
     """
     facts = Facts(read)
-    for each in said:
+    for each in messages:
         event = facts.events[each.event_id]
         expected = "quarantined" if each.text.startswith("poison") else "answered"
         outcome = facts.outcomes[event["seq"]]["outcome"]
@@ -193,40 +197,45 @@ def _is_counted(row: Row) -> bool:
     return "reply" in loads(row["payload"])
 
 
-def _check_message(facts: Facts, said: Said) -> None:
-    event = facts.events.get(said.event_id)
-    require(event is not None or not said.accepted, f"{said.event_id} was accepted and is kept")
+def _check_message(facts: Facts, message: UserMessage) -> None:
+    event = facts.events.get(message.event_id)
+    require(event is not None or not message.accepted, f"{message.event_id} was accepted and is kept")
     if event is None:
         return
     outcome = facts.outcomes.get(event["seq"])
-    require(outcome is not None, f"{said.event_id} has an outcome")
+    require(outcome is not None, f"{message.event_id} has an outcome")
     assert outcome is not None
     if outcome["outcome"] == "answered":
-        answers = [row for row in facts.outbox if row["kind"] == "message" and _holds(row, said.token)]
+        answers = [row for row in facts.outbox if row["kind"] == "message" and _holds(row, message.token)]
         answered_by = {row["run_id"] for row in answers if row["state"] in ("sent", "failed", "expired", "held")}
-        require(outcome["run_id"] in answered_by, f"{said.event_id} is answered by the run its outcome names")
+        require(outcome["run_id"] in answered_by, f"{message.event_id} is answered by the run its outcome names")
         is_lost = any(row["run_id"] == outcome["run_id"] and row["state"] == "failed" for row in answers)
-        has_notice = any(row["kind"] == "notice" and _is_notice_for(row, said, event, outcome) for row in facts.outbox)
+        has_notice = any(
+            row["kind"] == "notice" and _is_notice_for(row, message, event, outcome) for row in facts.outbox
+        )
         # The platform may accept no notice either, as a reply to the message or to the one that its run answers.
-        is_over = said.allowance is not None or any(_is_counted(row) for row in answers)
+        may_stay_silent = message.allowance is not None or any(_is_counted(row) for row in answers)
         require(
-            has_notice or is_over or not is_lost, f"the sender of {said.event_id} was told that its answer may be lost"
+            has_notice or may_stay_silent or not is_lost,
+            f"the sender of {message.event_id} was told that its answer may be lost",
         )
     elif outcome["outcome"] in ("failed", "quarantined", "misconfigured"):
-        notices = [row for row in facts.outbox if row["kind"] == "notice" and _is_notice_for(row, said, event, outcome)]
-        require(bool(notices), f"the sender of {said.event_id} was told")
-        complete = [row for row in facts.outbox if row["run_id"] == outcome["run_id"] and _answers(row, said)]
-        cut_off = outcome["reason"] == "interrupted" and not said.asks
-        require(not (cut_off and complete), f"the whole answer to {said.event_id} is not told as interrupted")
+        notices = [
+            row for row in facts.outbox if row["kind"] == "notice" and _is_notice_for(row, message, event, outcome)
+        ]
+        require(bool(notices), f"the sender of {message.event_id} was told")
+        complete = [row for row in facts.outbox if row["run_id"] == outcome["run_id"] and _answers(row, message)]
+        cut_off = outcome["reason"] == "interrupted" and not message.asks
+        require(not (cut_off and complete), f"the whole answer to {message.event_id} is not told as interrupted")
     items = [row for row in facts.transcript if row["role"] == "user" and row["event_seq"] == event["seq"]]
-    require(len(items) == 1, f"{said.event_id} is once in the transcript, not {len(items)} times")
+    require(len(items) == 1, f"{message.event_id} is once in the transcript, not {len(items)} times")
 
 
-def _is_notice_for(notice: Row, said: Said, event: Row, outcome: Row) -> bool:
+def _is_notice_for(notice: Row, message: UserMessage, event: Row, outcome: Row) -> bool:
     """Returns whether the notice belongs to the message. One notice on a platform covers all
     minutes of a conversation.
     """
-    if said.surface == "platform":
+    if message.surface == "platform":
         return bool(notice["conversation_id"] == event["conversation_id"])
     return bool(notice["run_id"] == outcome["run_id"])
 
@@ -262,7 +271,7 @@ def _check_reruns(facts: Facts) -> None:
         require(row["run_id"] not in reruns, "nothing of a rerun is delivered or said")
 
 
-def _check_deliveries(facts: Facts, shown: list[Shown], allowed_repeats: int) -> None:
+def _check_deliveries(facts: Facts, shown: list[ShownMessage], allowed_repeats: int) -> None:
     """Checks that no text is shown twice, except a marked one, at most once per crash or lost answer."""
     for row in facts.outbox:
         if row["surface"] != "sim":
@@ -273,23 +282,23 @@ def _check_deliveries(facts: Facts, shown: list[Shown], allowed_repeats: int) ->
         require(len(times) <= 1 + allowed_repeats, f"a text is shown {len(times)} times")
 
 
-def _check_order(facts: Facts, shown: list[Shown]) -> None:
+def _check_order(facts: Facts, shown: list[ShownMessage]) -> None:
     for conversation_id in {each.conversation_id for each in shown}:
         order = [row["outbox_id"] for row in facts.outbox if row["conversation_id"] == conversation_id]
         first_shown = list(dict.fromkeys(each.outbox_id for each in shown if each.conversation_id == conversation_id))
         require(first_shown == [each for each in order if each in first_shown], "messages are shown in order")
 
 
-def _check_answers(facts: Facts, said: list[Said]) -> None:
+def _check_answers(facts: Facts, messages: list[UserMessage]) -> None:
     """Checks for one answer per message: a second run answers only if the first had shown nothing."""
-    for each in said:
+    for each in messages:
         answers = [row for row in facts.outbox if row["kind"] == "message" and _answers(row, each)]
         runs = {row["run_id"] for row in answers}
         require(len(runs) <= 1, f"{each.event_id} is answered by {len(runs)} runs")
 
 
-def _answers(row: Row, said: Said) -> bool:
-    return row["kind"] == "message" and row["state"] != "streaming" and _content(row).startswith(said.text)
+def _answers(row: Row, message: UserMessage) -> bool:
+    return row["kind"] == "message" and row["state"] != "streaming" and _content(row).startswith(message.text)
 
 
 def _holds(row: Row, token: str) -> bool:

@@ -43,7 +43,7 @@ from .plan import Plan, make_plan
 from .plugin import DISCOVERY, PLUGIN, RUNNER, SimulatedPlugin
 from .promises import (
     BrokenPromise,
-    Said,
+    UserMessage,
     check,
     check_acts,
     check_allowances,
@@ -97,11 +97,11 @@ def run_with_poison(seed: int, innocent: int = 20) -> Report:
     """
     dice = random.Random(seed)
     texts = ["poison token."] + [f"slow token{number}." for number in range(innocent)]
-    said = [
-        Said(EventId(f"event{index}"), f"chat{index}", "webui", f"person{index}", text)
+    messages = [
+        UserMessage(EventId(f"event{index}"), f"chat{index}", "webui", f"person{index}", text)
         for index, text in enumerate(texts)
     ]
-    dice.shuffle(said)
+    dice.shuffle(messages)
     world = World(
         dice,
         crashes_left=0,
@@ -112,9 +112,9 @@ def run_with_poison(seed: int, innocent: int = 20) -> Report:
         power_fails=False,
         concurrent_runs=(256,),
     )
-    report = _carried_out(seed, world, Plan(said, cancels=0, pending=list(range(len(said)))))
+    report = _carried_out(seed, world, Plan(messages, cancels=0, pending=list(range(len(messages)))))
     try:
-        check_poison(world.database.read, said, world.in_flight)
+        check_poison(world.database.read, messages, world.in_flight)
     except BrokenPromise as error:
         raise BrokenPromise(f"seed {seed}: {error}") from error
     return report
@@ -124,7 +124,7 @@ def _carried_out(seed: int, world: World, plan: Plan) -> Report:
     try:
         while not _live(world, plan):
             pass
-        check(world.database.read, plan.said, world.shown, world.crashes + world.lost_answers, world.held)
+        check(world.database.read, plan.user_messages, world.shown, world.crashes + world.lost_answers, world.held)
         if not world.power_fails:
             check_marks(world.shown, world.tries)
         if not (world.power_fails or world.idempotent):
@@ -132,18 +132,18 @@ def _carried_out(seed: int, world: World, plan: Plan) -> Report:
         if not world.storage_faults:
             check_quarantine(world.database.read, world.in_flight)
         check_acts(world.acts)
-        check_allowances(world.database.read, plan.said, world.shown)
+        check_allowances(world.database.read, plan.user_messages, world.shown)
         check_files(world.database.read, world.objects.content)
         check_bubbles(world.database.read, plan.chats, world.crashes + world.lost_answers)
         check_decisions(world.database.read, plan.chats, plan.deciders.decisions)
-        check_jobs(world.database.read, plan.deliveries, plan.said)
+        check_jobs(world.database.read, plan.deliveries, plan.user_messages)
     except BrokenPromise as error:
         raise BrokenPromise(f"seed {seed}: {error}") from error
-    return Report(world.crashes, len(plan.said), world.points)
+    return Report(world.crashes, len(plan.user_messages), world.points)
 
 
 def _live(world: World, plan: Plan) -> bool:
-    """Runs one Host process. Returns True if it ended in peace, False if it died."""
+    """Runs one Host process. Returns True if it stopped cleanly, False if it crashed."""
     loop = SeededLoop(world.dice, world.now)
     world.dead = False
     asyncio.set_event_loop(loop)
@@ -254,29 +254,29 @@ async def _deliver(core: Core, event: EventEnvelope) -> None:
 
 async def _say(core: Core, plan: Plan, number: int, world: World) -> None:
     """Sends a message again until it is accepted, and sometimes once more."""
-    said = plan.said[number]
+    message = plan.user_messages[number]
     await asyncio.sleep(world.dice.random() * 0.3)
-    direct = said.surface in ("webui", "api")
-    grows = said.surface == "platform"
+    direct = message.surface in ("webui", "api")
+    grows = message.surface == "platform"
     event = EventEnvelope(
-        event_id=said.event_id,
+        event_id=message.event_id,
         event_type="message.received",
-        source="fake" if grows else said.surface,
-        chat=f"group:{said.chat}" if grows else said.chat,
-        context=EventContext(said.event_id),
-        surface=said.surface,
+        source="fake" if grows else message.surface,
+        chat=f"group:{message.chat}" if grows else message.chat,
+        context=EventContext(message.event_id),
+        surface=message.surface,
         agent_id=AGENT if direct else NO_AGENT,
         bot_id=NO_BOT if direct else BOT if grows else PLAIN_BOT,
         principal="key:1" if direct else "",
-        actor=Participant("user", said.person, said.person),
-        input={"text": said.text},
-        data={"chat_type": "group", "chat_id": said.chat, "mentions_bot": True} if grows else {},
+        actor=Participant("user", message.person, message.person),
+        input={"text": message.text},
+        data={"chat_type": "group", "chat_id": message.chat, "mentions_bot": True} if grows else {},
     )
     for _ in range(world.dice.choice((1, 1, 2))):
-        await patiently(partial(_receive, core, event, said.allowance))
+        await patiently(partial(_receive, core, event, message.allowance))
         if number in plan.pending:
             plan.pending.remove(number)
-        said.accepted = True
+        message.accepted = True
         await world.pause()
 
 
@@ -290,7 +290,7 @@ async def _receive(core: Core, event: EventEnvelope, allowance: ReplyAllowance |
 async def _control(core: Core, plan: Plan, world: World) -> None:
     """Sends a chat command to the Host, in a chat where users talk."""
     await asyncio.sleep(world.dice.random() * 0.4)
-    chats = sorted({said.chat for said in plan.said if said.surface == "webui"})
+    chats = sorted({message.chat for message in plan.user_messages if message.surface == "webui"})
     if not chats:
         return
     plan.controls -= 1

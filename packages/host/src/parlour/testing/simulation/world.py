@@ -21,7 +21,7 @@ from parlour.testing.memory_send_log import MemorySendLog
 from parlour.testing.scripted import ScriptedTools, Tool
 from parlour_sdk.values import dataclass
 
-from .promises import Shown
+from .promises import ShownMessage
 
 EPOCH = 1_800_000_000_000
 STORAGE_FAULTS = 0.01
@@ -48,7 +48,7 @@ class World:
     under_way: set[str] = field(default_factory=set)
     """Texts that the platform has not acknowledged yet and would show again."""
     most_under_way: int = 0
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[ShownMessage] = field(default_factory=list)
     held: set[OutboxId] = field(default_factory=set)
     """Replies that had to wait for another message of their chat."""
     acts: Counter[str] = field(default_factory=Counter)
@@ -242,9 +242,11 @@ class SimulatedTools(ScriptedTools):
         return "on"
 
 
-def _shown(outgoing: OutboxRow) -> Shown:
+def _shown(outgoing: OutboxRow) -> ShownMessage:
     text: Any = outgoing.message["content"]
-    return Shown(outgoing.outbox_id, outgoing.conversation_id, str(text), outgoing.possibly_repeated, outgoing.reply)
+    return ShownMessage(
+        outgoing.outbox_id, outgoing.conversation_id, str(text), outgoing.possibly_repeated, outgoing.reply
+    )
 
 
 async def patiently(work: Callable[[], Awaitable[object]]) -> None:

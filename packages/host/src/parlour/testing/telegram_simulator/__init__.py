@@ -7,6 +7,6 @@ from . import native
 from .failures import Failed
 from .faults import Faults
 from .simulator import Simulator
-from .world import Shown, World
+from .world import SentMessage, World
 
-__all__ = ["Failed", "Faults", "Shown", "Simulator", "World", "native"]
+__all__ = ["Failed", "Faults", "SentMessage", "Simulator", "World", "native"]

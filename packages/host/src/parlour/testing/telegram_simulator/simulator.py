@@ -19,12 +19,12 @@ from .methods import COUNTED, perform
 from .native import Payload
 from .requests import Call, read
 from .updates import Updates
-from .world import Shown, World
+from .world import SentMessage, World
 
 TOKEN = "777000111:AAparlour-simulated-token-of-35-chars"
 
 
-class Simulator(PlatformSimulator[Shown, Failed]):
+class Simulator(PlatformSimulator[SentMessage, Failed]):
     def __init__(self, token: str = TOKEN, local: bool = True) -> None:
         self.world = World()
         self.faults = Faults()
@@ -130,12 +130,12 @@ class Simulator(PlatformSimulator[Shown, Failed]):
             updates.append(await self.say(user=user, chat=chat, media_group_id=group, **file, **caption_fields))
         return updates
 
-    async def press(self, shown: Shown, label: str, user: int = 1) -> Payload:
+    async def press(self, shown: SentMessage, label: str, user: int = 1) -> Payload:
         """Presses a button under one of the bot's messages."""
         button = next(each for each in shown.buttons if each["text"] == label)
         return await self.press_data(shown, button["callback_data"], user)
 
-    async def press_data(self, shown: Shown, data: str, user: int = 1) -> Payload:
+    async def press_data(self, shown: SentMessage, data: str, user: int = 1) -> Payload:
         """Presses a button by its data, also one that no longer exists, as a slow client does."""
         query: Payload = {
             "id": f"query-{self.world.number()}",
@@ -153,7 +153,7 @@ class Simulator(PlatformSimulator[Shown, Failed]):
 
     # --- conditions that tests wait for
 
-    def chat_of(self, message: Shown) -> int:
+    def chat_of(self, message: SentMessage) -> int:
         return message.chat_id
 
     def made(self, method: str) -> list[Payload]:

@@ -36,7 +36,7 @@ class StoredFile:
 
 
 @dataclass
-class Shown:
+class SentMessage:
     """Represents a message of the bot: its present state and all its texts."""
 
     chat_id: int
@@ -71,7 +71,7 @@ class World:
         self.files: dict[str, StoredFile] = {}
         self.web: dict[str, bytes] = {}
         """Contents of the addresses that Telegram is asked to fetch."""
-        self.sent: list[Shown] = []
+        self.sent: list[SentMessage] = []
         self.drafts: list[Payload] = []
         self.reactions: dict[tuple[int, int], list[Payload]] = {}
         self.typing: list[Payload] = []
@@ -168,10 +168,10 @@ class World:
             **content,
         }
         chat.messages[message["message_id"]] = message
-        record = Shown(chat.id, message)
+        record = SentMessage(chat.id, message)
         record.versions.append(record.text)
         self.sent.append(record)
         return message
 
-    def shown(self, chat_id: int, message_id: int) -> Shown:
+    def shown(self, chat_id: int, message_id: int) -> SentMessage:
         return next(each for each in self.sent if (each.chat_id, each.message_id) == (chat_id, message_id))
