@@ -17,7 +17,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: quick migration help setup sandbox mcp-servers agent-services synapse nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents release bench clean
+.PHONY: quick migration help setup sandbox mcp-servers agent-services synapse peers nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents release bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -49,6 +49,10 @@ agent-services: setup
 
 synapse: setup
 	@tools/synapse.sh .tools/synapse
+
+# The client libraries and servers of other platforms that the long tests talk to. A Host needs none of them.
+peers: setup
+	@tools/peers.sh .tools/peers
 
 # The reverse proxy that the tests put before a Host. A Host needs none of it.
 nginx:
@@ -107,7 +111,7 @@ test-all: setup
 	@tools/agent_services.sh langflow
 	@$(PYTEST) -q tests/agent_services/langflow_peer.py
 else
-test-all: setup sandbox mcp-servers agent-services synapse nginx web
+test-all: setup sandbox mcp-servers agent-services synapse peers nginx web
 	@$(PYTEST) -q $(PARALLEL) -m "not quiet" $(ALL_TESTS)
 	@$(PYTEST) -q -m "quiet" $(QUIET_TESTS)
 	@$(WEB_TESTS)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from tools.host_texts.extraction import sentences
 from tools.platform_documents.cells import UNPROVEN
 from tools.platform_documents.files import adapters, pages
@@ -38,7 +39,7 @@ def test_evidence_claims_nothing_that_is_not_declared() -> None:
         assert shown <= declared
 
 
-@pytest.mark.parametrize("platform", ["matrix", "onebot11", "telegram"])
+@pytest.mark.parametrize("platform", sorted(BuiltinAdapterCatalogue().manifests()))
 def test_a_guide_quotes_status_messages_that_the_adapter_has(platform: str) -> None:
     """The sign `…` in a quoted message stands for a value; a message of the kit begins with the service's name."""
     folders = (ADAPTERS / platform, ADAPTERS / "_host")

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from parlour.testing.adapter_suite import PlatformDriver
+from tests.platforms.discord.driver import DiscordDriver
+from tests.platforms.kook.driver import KookDriver
 from tests.platforms.matrix.driver import MatrixDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
+from tests.platforms.slack.driver import SlackDriver
 from tests.platforms.telegram.driver import TelegramDriver
 
 
@@ -20,7 +23,10 @@ class SuitePlatform:
 
 
 PLATFORMS: Mapping[str, SuitePlatform] = {
+    "discord": SuitePlatform(DiscordDriver),
+    "kook": SuitePlatform(KookDriver),
     "matrix": SuitePlatform(MatrixDriver, server_fixture="home"),
     "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),
+    "slack": SuitePlatform(SlackDriver),
     "telegram": SuitePlatform(TelegramDriver),
 }

@@ -103,7 +103,7 @@ def test_nothing_is_searched_while_the_list_is_empty(monkeypatch: pytest.MonkeyP
         raise PackagesSearched
 
     monkeypatch.setattr("importlib.metadata.entry_points", search)
-    assert set(BuiltinAdapterCatalogue().manifests()) == {"matrix", "onebot11", "telegram"}
+    assert {"matrix", "onebot11", "telegram"} <= set(BuiltinAdapterCatalogue().manifests())
     assert BuiltinAdapterCatalogue([]).external_problems() == ()
     with pytest.raises(PackagesSearched):
         BuiltinAdapterCatalogue(["toychat"]).manifests()

@@ -76,6 +76,13 @@ class ApiResponse:
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
 
+    def read_json(self) -> Any:
+        """Returns the body as JSON of any kind, or None if it is something else."""
+        try:
+            return read_frame(b'{"value":' + self.body + b"}")["value"]
+        except FrameUnreadable:
+            return None
+
     def read_object(self) -> dict[str, Any] | None:
         """Returns the body as a JSON object, or None if it is something else."""
         try:

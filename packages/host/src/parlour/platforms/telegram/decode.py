@@ -4,13 +4,12 @@ An update that can't be read becomes `platform.telegram.malformed`, so that it i
 updates.
 """
 
-import hashlib
-import json
 import re
 from typing import Any
 
-from parlour.core.encoding import dumps
 from parlour.core.platforms.port import IncomingEvent
+from parlour.platforms._kit.buttons import parse_button_data
+from parlour.platforms._kit.payloads import malformed_event
 from parlour_sdk.protocol.chain import Source
 from parlour_sdk.protocol.people import User
 from parlour_sdk.protocol.platform_events import (
@@ -26,11 +25,8 @@ from parlour_sdk.values import dataclass
 
 from . import entities, membership
 from .content import decode_chain
-from .encode import parse_button_data
 from .entities import NAME, BotAccount, Payload, identifier, object_in, time_milliseconds
 
-MALFORMED = "malformed"
-MAX_PAYLOAD_CHARACTERS = 4000
 ROLE_KEY = "sender_role"
 """Key under which the sender's role is added to an update."""
 MESSAGES = ("message", "channel_post")
@@ -62,7 +58,7 @@ def decode(update: Payload, context: TelegramDecodeContext) -> list[IncomingEven
     try:
         incoming = _incoming(kind, update, context)
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:  # pydantic's errors are ValueErrors
-        incoming = [IncomingEvent(_malformed(update, context, type(error).__name__), self_id=context.me.id)]
+        incoming = [_malformed(update, context, error)]
     locale = _locale(update.get(kind))
     return [IncomingEvent(each.event.carrying(update), **_rest(each, kind), locale=locale) for each in incoming]
 
@@ -255,14 +251,6 @@ def _specific(kind: str, payload: Any, fields: dict[str, Any]) -> PlatformSpecif
     return PlatformSpecific(type=f"platform.{NAME}.{kind}", action=kind, data={**payload, **chat_fields}, **fields)
 
 
-def _malformed(update: Payload, context: TelegramDecodeContext, problem: str) -> PlatformSpecific:
-    dump = json.dumps(update, sort_keys=True, default=str)
-    return PlatformSpecific(
-        type=f"platform.{NAME}.{MALFORMED}",
-        event_id=hashlib.sha256(dump.encode(errors="replace")).hexdigest()[:32],
-        timestamp=0,
-        bot_id=context.bot_id,
-        adapter_name=NAME,
-        action=MALFORMED,
-        data={"problem": problem, "payload": dumps(update)[:MAX_PAYLOAD_CHARACTERS]},
-    )
+def _malformed(update: Payload, context: TelegramDecodeContext, error: Exception) -> IncomingEvent:
+    event = malformed_event(NAME, context.bot_id, update, type(error).__name__)
+    return IncomingEvent(event, self_id=context.me.id)

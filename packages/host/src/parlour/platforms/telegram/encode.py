@@ -7,14 +7,13 @@ gets its own message.
 import base64
 import binascii
 import itertools
-import json
 import mimetypes
 from collections.abc import Awaitable, Callable
 from dataclasses import field, replace
-from typing import Any, Literal
+from typing import Literal
 
-from parlour.core.encoding import dumps
 from parlour.core.platforms.port import FileContent, PlatformRefused
+from parlour.platforms._kit.buttons import BUTTONS_COMPONENT, Button, read_buttons, require_short_data
 from parlour.platforms._kit.http_client import Upload
 from parlour_sdk.protocol.chain import (
     At,
@@ -40,7 +39,6 @@ from .client import MAX_UPLOAD_BYTES
 from .entities import NAME, Payload
 from .markup import MAX_CAPTION_LENGTH, EntityText, render_markdown, utf16_length
 
-BUTTONS_COMPONENT = "buttons"
 MAX_DATA_BYTES = 64
 MAX_PHOTO_BYTES = 10 * 1024 * 1024
 _METHODS = {
@@ -69,40 +67,13 @@ OWN_METHODS = {
 
 def build_keyboard(data: Payload) -> Payload:
     """Builds the keyboard: one row, or several if a list of lists of buttons is given."""
-    button_rows = data.get("buttons")
-    rows = button_rows if isinstance(button_rows, list) else []
-    if not all(isinstance(row, list) for row in rows):
-        rows = [rows]
-    return {"inline_keyboard": [[_button(each) for each in row] for row in rows]}
+    return {"inline_keyboard": [[_button(each) for each in row] for row in read_buttons(data)]}
 
 
-def _button(button: Any) -> Payload:
-    if not isinstance(button, dict) or not isinstance(button.get("label"), str) or not button["label"]:
-        raise PlatformRefused("a button is an object with a label, and an action_id or a url", permanent=True)
-    if isinstance(button.get("url"), str):
-        return {"text": button["label"], "url": button["url"]}
-    data = _data(str(button.get("action_id") or button["label"]), button.get("value"))
-    if len(data.encode()) > MAX_DATA_BYTES:
-        reason = (
-            f"the button '{button['label'][:40]}': action_id and value have at most {MAX_DATA_BYTES} bytes on Telegram"
-        )
-        raise PlatformRefused(reason, permanent=True)
-    return {"text": button["label"], "callback_data": data}
-
-
-def _data(action_id: str, value: Any) -> str:
-    return action_id if value is None else f"{action_id}\n{dumps(value)}"
-
-
-def parse_button_data(data: str) -> tuple[str, Any]:
-    """Returns action id and value of a pressed button. Data of another program is an action id as a whole."""
-    action_id, separator, encoded = data.partition("\n")
-    if not separator:
-        return action_id, None
-    try:
-        return action_id, json.loads(encoded)
-    except ValueError:
-        return data, None
+def _button(button: Button) -> Payload:
+    if button.url:
+        return {"text": button.label, "url": button.url}
+    return {"text": button.label, "callback_data": require_short_data(button, MAX_DATA_BYTES, "Telegram")}
 
 
 @dataclass(frozen=True, slots=True)

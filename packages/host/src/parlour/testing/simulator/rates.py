@@ -29,3 +29,9 @@ class RateWindows:
         for name in limits:
             self._times[name].append(now)
         return 0.0
+
+    def used(self, name: str, seconds: float) -> tuple[int, float]:
+        """Returns the calls that count against a limit now, and the seconds until the first of them no longer does."""
+        now = time.monotonic()
+        counted = [each for each in self._times.get(name, ()) if each > now - seconds]
+        return len(counted), (counted[0] + seconds - now if counted else 0.0)

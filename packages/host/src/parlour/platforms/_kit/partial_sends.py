@@ -1,0 +1,29 @@
+"""Sends a message that a platform needs in several calls: another attempt continues where the last one failed."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from .bounded_map import BoundedMap
+
+Part = TypeVar("Part")
+
+
+class PartialSends:
+    """Remembers the ids of the parts that were sent, by the idempotency key of their message."""
+
+    def __init__(self) -> None:
+        self._sent: BoundedMap[str, list[str]] = BoundedMap()
+
+    async def send(
+        self, key: str | None, parts: Sequence[Part], send_part: Callable[[int, Part], Awaitable[str]]
+    ) -> list[str]:
+        """Sends the parts that were not sent under this key before, and returns the ids of all."""
+        sent = (self._sent.get(key) if key else None) or []
+        if key:
+            self._sent.set(key, sent)
+        for number, part in enumerate(parts):
+            if number >= len(sent):
+                sent.append(await send_part(number, part))
+        if key:
+            self._sent.pop(key)
+        return sent

@@ -1,0 +1,1 @@
+"""KOOK, over its gateway and HTTP API."""
