@@ -5,8 +5,10 @@ A test compares the lists with the objects of a real Host, so a new container ha
 """
 
 PER_PART = {
+    "providers.box.attachments.BoxAttachments._delivered": "active runs whose files are in their sandbox",
     "core.actions.call_cache.CallCache._lineages": "earlier runs of the event of an active run",
     "core.approvals.service.ApprovalService._locks": "serializes decisions about one approval",
+    "core.approvals.tool_calls.ApprovedToolCalls._waiting": "runs that wait for the result of an approved tool call",
     "core.approvals.tracker.PendingApprovals._by_keyword": "pending approvals of a conversation, by keyword",
     "core.approvals.tracker.PendingApprovals._expired": "approvals whose time is over and that wait for their unit",
     "core.approvals.tracker.PendingApprovals._timers": "expiry of pending approvals",
@@ -59,8 +61,10 @@ PER_PART = {
 """State of conversations, bots and other keys that exactly one Host owns at a time. It is rebuilt by recovery."""
 
 PER_HOST = {
+    "providers.box.service.BoxService._errors": "the last failed calls to the Box, for operators",
     "core.jobs.jobs.Jobs._handlers": "handlers of each kind of job",
     "app.core.Core.handlers": "handlers by type, fixed",
+    "app.core_ports.CorePorts.surfaces": "surfaces that tests add, fixed",
     "app.host.Host.waiting_for": "steps of the start that are not finished",
     "core.access.audit_writer.AuditWriter._entries": "audit entries that wait for the next batch",
     "core.access.audit_writer.AuditWriter._runs": "runs whose audit entries wait for the next batch",

@@ -11,6 +11,7 @@ Each cell names the strongest evidence for a feature. The cells are generated fr
 | --- | --- |
 | `live` | tested on the real platform |
 | `peer` | tested with a third-party implementation of the platform's protocol |
+| `protocol+` | as `protocol`, with a simulator that an unmodified third-party client library accepts |
 | `protocol` | tested with our protocol simulator, through adapter, Host, plugin runtime and a plugin |
 | `unit` | tested in the adapter alone |
 | `not-supported` | the platform or its protocol does not have it; the platform's page gives the reason |

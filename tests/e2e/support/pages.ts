@@ -16,7 +16,9 @@ export const PAGES: [name: string, path: (ids: Ids) => string][] = [
   ["run", ({ runId }) => `/runs/${runId}`],
   ["approvals", () => "/approvals"],
   ["models", () => "/models"],
+  ["knowledge", () => "/knowledge"],
   ["tools", () => "/tools"],
+  ["box", () => "/box"],
   ["plugins", () => "/plugins"],
   ["settings", () => "/settings"],
 ];

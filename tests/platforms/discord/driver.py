@@ -48,6 +48,7 @@ UNREADABLE = (None, True, 1.5, "", [], [[]], {}, {"id": {}}, [None])
 class DiscordDriver(PlatformDriver):
     manifest = BuiltinAdapterCatalogue().manifests()["discord"]
     api = DiscordApi
+    level = "protocol+"
     samples = read_samples(Path(package.__file__).parent / "samples")
     tokens_per_message = 125
 

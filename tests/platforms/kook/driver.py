@@ -47,6 +47,7 @@ UNREADABLE = (None, True, 1.5, "", [], [[]], {}, {"id": {}}, [None])
 class KookDriver(PlatformDriver):
     manifest = BuiltinAdapterCatalogue().manifests()["kook"]
     api = KookApi
+    level = "protocol+"
     samples = read_samples(Path(package.__file__).parent / "samples")
     tokens_per_message = 125
 

@@ -50,6 +50,7 @@ class OneBotDriver(PlatformDriver):
 
     manifest = BuiltinAdapterCatalogue().manifests()["onebot11"]
     api = OneBotApi
+    level = "protocol+"
     samples = read_samples(Path(package.__file__).parent / "samples")
     connects = False
     tokens_per_message = 5

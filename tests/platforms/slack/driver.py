@@ -46,6 +46,7 @@ UNREADABLE = (None, True, 1.5, "", [], [[]], {}, {"id": {}}, [None])
 class SlackDriver(PlatformDriver):
     manifest = BuiltinAdapterCatalogue().manifests()["slack"]
     api = SlackApi
+    level = "protocol+"
     samples = read_samples(Path(package.__file__).parent / "samples")
     tokens_per_message = 125
 

@@ -43,6 +43,7 @@ MANY = (1000.0, 1.0)
 class TelegramDriver(PlatformDriver):
     manifest = BuiltinAdapterCatalogue().manifests()["telegram"]
     api = TelegramApi
+    level = "protocol+"
     samples = read_samples(Path(package.__file__).parent / "samples")
     tokens_per_message = 125
 

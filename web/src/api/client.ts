@@ -5,7 +5,7 @@ import createClient, { type Middleware } from "openapi-fetch";
 import { BASE, within } from "../lib/base";
 import { Problem, problemOf } from "./problem";
 import type { paths } from "./schema";
-import type { Plugin, UploadedFile } from "./types";
+import type { KnowledgeFile, Plugin, UploadedFile } from "./types";
 
 let token = "";
 
@@ -56,7 +56,11 @@ export async function versioned<Data>(request: Promise<Reply<Data>>): Promise<Ve
 /** Headers of a change: the Host refuses it if the value has another version by now. */
 export const ifMatch = ({ tag }: Versioned<unknown>) => ({ "If-Match": tag });
 
-type Uploads = { "/api/v1/files": UploadedFile; "/api/v1/plugins/install": Plugin };
+type Uploads = {
+  "/api/v1/files": UploadedFile;
+  "/api/v1/plugins/install": Plugin;
+  [files: `/api/v1/knowledge-bases/${string}/files`]: KnowledgeFile;
+};
 
 /** Posts a form with a file, which the document's client can't carry. */
 export async function upload<Path extends keyof Uploads>(path: Path, form: FormData): Promise<Uploads[Path]> {

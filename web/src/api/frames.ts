@@ -99,6 +99,7 @@ export type LiveFrame =
   | Change<"run">
   | Change<"denial">
   | Change<"approval">
+  | Change<"job">
   | Change<"plugin">
   | Change<"bot">
   | Change<"mcp_server">;

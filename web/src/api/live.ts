@@ -16,6 +16,8 @@ const TABLES: Record<string, Key[]> = {
   model_providers: [["providers"]],
   mcp_servers: [["mcp"], ["tools"]],
   budgets: [["budgets"]],
+  knowledge_bases: [["knowledge"]],
+  knowledge_files: [["knowledge"]],
   pipelines: [["pipelines"]],
   word_lists: [["word-lists"], ["message-policies"]],
   settings: [["settings"]],
@@ -45,6 +47,9 @@ export function staleKeys(frame: LiveFrame): Key[] | "everything" {
     case "approval":
       // the run that asked shows the decision too, and the frame does not name that run
       return [["approvals"], ["runs", "one"]];
+    case "job":
+      // a frame does not name the kind of its job; only the files of a base show theirs
+      return [["knowledge"]];
     case "plugin":
       return [["plugins"], ["runners"], ["tools"]];
     case "bot":

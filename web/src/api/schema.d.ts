@@ -489,6 +489,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/box/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Box Audit
+         * @description Newest first. Each call is here before it was answered.
+         */
+        get: operations["list_box_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Box Errors
+         * @description The last 200 failures since the Host started, newest first.
+         */
+        get: operations["list_box_errors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Box Sessions
+         * @description All live sandboxes; there are at most as many as the setting allows.
+         */
+        get: operations["list_box_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End Box Session
+         * @description Ends the sandbox with everything in it. Its workspace stays.
+         */
+        delete: operations["end_box_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/sessions/{session_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Box Files
+         * @description A folder of a live session; /workspace by default.
+         */
+        get: operations["list_box_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Box Status
+         * @description Starts the Box if nothing needed it yet.
+         */
+        get: operations["read_box_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/box/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Box
+         * @description Runs commands in a sandbox of its own that show whether the limits hold.
+         */
+        post: operations["test_box"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/budgets": {
         parameters: {
             query?: never;
@@ -840,6 +980,210 @@ export interface paths {
          * @description A failed or cancelled job starts over; a waiting one is attempted at once.
          */
         post: operations["retry_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Knowledge Bases */
+        get: operations["list_knowledge_bases"];
+        put?: never;
+        /** Create Knowledge Base */
+        post: operations["create_knowledge_base"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Knowledge Base */
+        get: operations["read_knowledge_base"];
+        /** Replace Knowledge Base */
+        put: operations["replace_knowledge_base"];
+        post?: never;
+        /** Delete Knowledge Base */
+        delete: operations["delete_knowledge_base"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Files
+         * @description Newest first.
+         */
+        get: operations["list_knowledge_files"];
+        put?: never;
+        /**
+         * Add Knowledge File
+         * @description A multipart form with the field `file`, or JSON that names an artifact, a web page, or holds text.
+         */
+        post: operations["add_knowledge_file"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Knowledge File */
+        get: operations["read_knowledge_file"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Knowledge File
+         * @description Also in the middle of its processing.
+         */
+        delete: operations["delete_knowledge_file"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}/files/{file_id}/chunks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Chunks
+         * @description The passages of a file, in order.
+         */
+        get: operations["list_knowledge_chunks"];
+        put?: never;
+        /**
+         * Add Knowledge Chunk
+         * @description A passage of one's own; it is lost when the file is taken up again.
+         */
+        post: operations["add_knowledge_chunk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}/files/{file_id}/chunks/{chunk_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Knowledge Chunk */
+        get: operations["read_knowledge_chunk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change Knowledge Chunk
+         * @description Changes its text or hints, or whether it can be found.
+         */
+        patch: operations["change_knowledge_chunk"];
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}/files/{file_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Knowledge File Content */
+        get: operations["read_knowledge_file_content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}/files/{file_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Knowledge File
+         * @description Takes the file up again; a web page is fetched again.
+         */
+        post: operations["retry_knowledge_file"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}/reembed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reembed Knowledge Base
+         * @description All vectors are made again in the background; those there are stay in use until then.
+         */
+        post: operations["reembed_knowledge_base"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Search Knowledge Base
+         * @description The passages that a run would get; with `settings` those that it would get with other settings.
+         */
+        post: operations["search_knowledge_base"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1944,6 +2288,16 @@ export interface components {
                 [key: string]: ("allow" | "ask" | "deny") | components["schemas"]["ApprovalRuleBody"];
             };
             /**
+             * @default {
+             *       "tools": [],
+             *       "read_only": false,
+             *       "profile": "default",
+             *       "session_template": "{launcher_type}_{launcher_id}",
+             *       "ask": []
+             *     }
+             */
+            box_policy?: components["schemas"]["BoxPolicyBody"];
+            /**
              * Conversation Ttl
              * @default 0
              */
@@ -2069,6 +2423,16 @@ export interface components {
                 [key: string]: ("allow" | "ask" | "deny") | components["schemas"]["ApprovalRuleBody"];
             };
             /**
+             * @default {
+             *       "tools": [],
+             *       "read_only": false,
+             *       "profile": "default",
+             *       "session_template": "{launcher_type}_{launcher_id}",
+             *       "ask": []
+             *     }
+             */
+            box_policy?: components["schemas"]["BoxPolicyBody"];
+            /**
              * Conversation Ttl
              * @default 0
              */
@@ -2193,6 +2557,7 @@ export interface components {
             approval_policy: {
                 [key: string]: unknown;
             };
+            box_policy: components["schemas"]["BoxPolicyResponse"];
             /** @description Seconds of silence after which a chat begins anew; 0: never. */
             conversation_ttl: number;
             /** @description What differs from the defaults. */
@@ -2395,7 +2760,7 @@ export interface components {
             /** @description Of a change, what was before and after, without secrets; of repeated refusals (code `repeated`), their count. */
             detail: unknown;
             /** @enum {string} */
-            kind: "access" | "admin" | "runtime";
+            kind: "access" | "admin" | "runtime" | "box";
             outcome: string;
             plugin_id: string | null;
             resource: string | null;
@@ -2403,6 +2768,40 @@ export interface components {
             runner_id: string | null;
             scope: string | null;
             seq: number;
+        };
+        /**
+         * BaseSettingsBody
+         * @description How files are cut, and how the base is searched.
+         */
+        BaseSettingsBody: {
+            /**
+             * Chunk Size
+             * @default 400
+             */
+            chunk_size?: number;
+            /**
+             * Chunker
+             * @default general
+             * @enum {string}
+             */
+            chunker?: "general" | "qa" | "rows";
+            /**
+             * Overlap
+             * @default 60
+             */
+            overlap?: number;
+            /**
+             * @default {
+             *       "mode": "hybrid",
+             *       "top_k": 5,
+             *       "min_score": 0.18,
+             *       "weight": 0.5,
+             *       "rerank_model": "",
+             *       "rerank_top_k": 20,
+             *       "neighbours": 0
+             *     }
+             */
+            retrieval?: components["schemas"]["RetrievalBody"];
         };
         /**
          * BotBody
@@ -2516,6 +2915,160 @@ export interface components {
             since: number | null;
             /** @enum {string} */
             state: "stopped" | "connecting" | "connected" | "failed";
+        };
+        BoxAuditResponse: {
+            action: string;
+            actor: string;
+            agent_id: string | null;
+            code: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            /** @description The command or the path, when it started and finished, and the result. */
+            detail: unknown;
+            outcome: string;
+            run_id: string | null;
+            seq: number;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            session_id: string;
+        };
+        BoxErrorResponse: {
+            action: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            at: number;
+            code: string;
+            message: string;
+            session_id: string | null;
+        };
+        BoxFileResponse: {
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            changed_at: number;
+            /** @enum {string} */
+            kind: "file" | "folder" | "link";
+            name: string;
+            size: number;
+        };
+        BoxFilesResponse: {
+            items: components["schemas"]["BoxFileResponse"][];
+            /** @description Entries that are left out. */
+            more: number;
+        };
+        /**
+         * BoxPolicyBody
+         * @description What the agent may do in the Box; without tools it gets nothing.
+         */
+        BoxPolicyBody: {
+            /**
+             * Ask
+             * @default []
+             */
+            ask?: string[];
+            /**
+             * Network
+             * @description Null: as in the profile.
+             */
+            network?: boolean | null;
+            /**
+             * Profile
+             * @default default
+             * @enum {string}
+             */
+            profile?: "default" | "offline_readonly" | "network_basic" | "network_extended";
+            /**
+             * Read Only
+             * @default false
+             */
+            read_only?: boolean;
+            /**
+             * Session Template
+             * @default {launcher_type}_{launcher_id}
+             */
+            session_template?: string;
+            /**
+             * Tools
+             * @default []
+             */
+            tools?: ("exec" | "read" | "write" | "edit" | "glob" | "grep")[];
+        };
+        BoxPolicyResponse: {
+            /** @description Patterns of commands that need an approval. */
+            ask: string[];
+            /** @description Null: as in the profile. */
+            network: boolean | null;
+            profile: string;
+            read_only: boolean;
+            /** @description Which messages share a sandbox. */
+            session_template: string;
+            tools: string[];
+        };
+        BoxProbeResponse: {
+            detail: string;
+            milliseconds: number;
+            name: string;
+            ok: boolean;
+        };
+        BoxSessionResponse: {
+            busy: boolean;
+            cpus: number;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            execs: number;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            expires_at: number;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            last_used_at: number;
+            memory_mb: number;
+            network: boolean;
+            processes: number;
+            read_only: boolean;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            session_id: string;
+            /** @enum {string} */
+            state: "starting" | "ready" | "stopping";
+            /** @description The session template of the agent, filled in. */
+            title: string;
+        };
+        BoxStatusResponse: {
+            backend: string | null;
+            /** @description The command that does it on this machine, if it is known. */
+            command: string | null;
+            /** @description The session template that all agents use, if one is set. */
+            force_template: string | null;
+            /** @description What limits memory, processes and CPU: cgroup2, cgroup1 or rlimit. */
+            limits: string | null;
+            max_sessions: number;
+            /** @description What does not hold on this machine. */
+            notice: string | null;
+            /** @description What limits the size of a workspace. */
+            quota: string | null;
+            reason: string | null;
+            /** @description What makes it available. */
+            remedy: string | null;
+            sessions: number;
+            /** @enum {string} */
+            status: "disabled" | "connecting" | "unavailable" | "ready";
+            version: string | null;
+        };
+        BoxTestResponse: {
+            checks: components["schemas"]["BoxProbeResponse"][];
+            ok: boolean;
         };
         /** BroadcastBody */
         BroadcastBody: {
@@ -2648,6 +3201,39 @@ export interface components {
             password?: string | null;
             /** Role */
             role?: ("owner" | "admin" | "operator" | "viewer") | null;
+        };
+        /**
+         * ChunkChangeBody
+         * @description The parts of a passage that change.
+         */
+        ChunkChangeBody: {
+            /** Enabled */
+            enabled?: boolean | null;
+            /** Hints */
+            hints?: string | null;
+            /** Text */
+            text?: string | null;
+        };
+        ChunkResponse: {
+            char_end: number;
+            char_start: number;
+            chunk_id: string;
+            enabled: boolean;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            file_id: string;
+            heading: string | null;
+            hints: string | null;
+            /** @description `file`, `edited`, or `added` by a person. */
+            origin: string;
+            page: number | null;
+            position: number;
+            text: string;
+            tokens: number;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
         };
         /** @description Kinds of chain components that come in and go out. */
         ComponentKinds: {
@@ -2966,6 +3552,20 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /**
+         * EmbeddingBody
+         * @description A configured embedding model. Without one, texts are embedded offline.
+         */
+        EmbeddingBody: {
+            /** Model Id */
+            model_id: string;
+        };
+        EmbeddingResponse: {
+            /** @description Null: texts are embedded offline. */
+            model_id: string | null;
+            /** @description The model whose vectors are being made; they replace the others when they are complete. */
+            next_model_id?: string | null;
+        };
         Error: {
             error: {
                 /** @example not_found */
@@ -3117,6 +3717,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        FileErrorResponse: {
+            code: string;
+            message: string;
+        };
         /**
          * Filters
          * @description Filters of messages and replies, applied in this order.
@@ -3215,6 +3819,23 @@ export interface components {
                 [key: string]: string;
             } | null;
             value: string;
+        };
+        FoundPassageResponse: {
+            chunk_id: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            file_id: string;
+            file_name: string;
+            heading: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            page: number | null;
+            parts?: {
+                [key: string]: number;
+            };
+            position: number;
+            score: number;
+            text: string;
         };
         /**
          * Gather
@@ -3436,6 +4057,103 @@ export interface components {
             kind: "key";
             name: string;
             scope: string;
+        };
+        /** KnowledgeBaseBody */
+        KnowledgeBaseBody: {
+            /**
+             * Description
+             * @default
+             */
+            description?: string;
+            embedding?: components["schemas"]["EmbeddingBody"] | null;
+            /**
+             * Emoji
+             * @default
+             */
+            emoji?: string;
+            /** Name */
+            name: string;
+            /**
+             * @default {
+             *       "chunker": "general",
+             *       "chunk_size": 400,
+             *       "overlap": 60,
+             *       "retrieval": {
+             *         "min_score": 0.18,
+             *         "mode": "hybrid",
+             *         "neighbours": 0,
+             *         "rerank_model": "",
+             *         "rerank_top_k": 20,
+             *         "top_k": 5,
+             *         "weight": 0.5
+             *       }
+             *     }
+             */
+            settings?: components["schemas"]["BaseSettingsBody"];
+        };
+        KnowledgeBaseResponse: {
+            bytes: number;
+            chunks: number;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            description: string;
+            embedding: components["schemas"]["EmbeddingResponse"];
+            emoji: string;
+            engine: string;
+            files: number;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            kb_id: string;
+            name: string;
+            settings: {
+                [key: string]: unknown;
+            };
+            /** @description `ready`, `reembedding`, or `rebuilding` after its vectors were lost. */
+            status: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            /** @description Names of the agents that search it. */
+            used_by: string[];
+        };
+        KnowledgeFileResponse: {
+            artifact_id: string | null;
+            chunks: number;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            error: components["schemas"]["FileErrorResponse"] | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            file_id: string;
+            job_id: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            kb_id: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            mime_type: string;
+            name: string;
+            pages: number | null;
+            parser: string | null;
+            /** @description Percent. */
+            progress: number;
+            size_bytes: number;
+            source: string;
+            /** @description `fetch`, `parse`, `embed` or `switch`, while it is processed. */
+            stage: string | null;
+            status: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            url: string | null;
         };
         KnownModelResponse: {
             abilities: string[];
@@ -3783,7 +4501,7 @@ export interface components {
          */
         ModelBody: {
             /** Abilities */
-            abilities?: ("vision" | "audio" | "tools" | "reasoning" | "json")[] | null;
+            abilities?: ("vision" | "audio" | "files" | "tools" | "reasoning" | "json")[] | null;
             /** Context Window */
             context_window?: number | null;
             /** Max Output Tokens */
@@ -3903,6 +4621,16 @@ export interface components {
             revoked_at: number | null;
             /** @enum {string} */
             scope: "admin" | "operator" | "viewer" | "chat" | "platform";
+        };
+        /** NewChunkBody */
+        NewChunkBody: {
+            /**
+             * Heading
+             * @default
+             */
+            heading?: string;
+            /** Text */
+            text: string;
         };
         /** @description A chat that begins anew. */
         NewConversationResponse: {
@@ -4065,6 +4793,21 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_BoxAuditResponse_: {
+            items: components["schemas"]["BoxAuditResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_BoxErrorResponse_: {
+            items: components["schemas"]["BoxErrorResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_BoxSessionResponse_: {
+            items: components["schemas"]["BoxSessionResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         PageResponse_BudgetResponse_: {
             items: components["schemas"]["BudgetResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -4072,6 +4815,11 @@ export interface components {
         };
         PageResponse_BundledPluginResponse_: {
             items: components["schemas"]["BundledPluginResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_ChunkResponse_: {
+            items: components["schemas"]["ChunkResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -4107,6 +4855,16 @@ export interface components {
         };
         PageResponse_JobResponse_: {
             items: components["schemas"]["JobResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_KnowledgeBaseResponse_: {
+            items: components["schemas"]["KnowledgeBaseResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_KnowledgeFileResponse_: {
+            items: components["schemas"]["KnowledgeFileResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -4858,6 +5616,48 @@ export interface components {
             run_events_days: number;
         };
         /**
+         * RetrievalBody
+         * @description How a base is searched.
+         */
+        RetrievalBody: {
+            /**
+             * Min Score
+             * @default 0.18
+             */
+            min_score?: number;
+            /**
+             * Mode
+             * @default hybrid
+             * @enum {string}
+             */
+            mode?: "hybrid" | "vector" | "full_text";
+            /**
+             * Neighbours
+             * @default 0
+             */
+            neighbours?: number;
+            /**
+             * Rerank Model
+             * @default
+             */
+            rerank_model?: string;
+            /**
+             * Rerank Top K
+             * @default 20
+             */
+            rerank_top_k?: number;
+            /**
+             * Top K
+             * @default 5
+             */
+            top_k?: number;
+            /**
+             * Weight
+             * @default 0.5
+             */
+            weight?: number;
+        };
+        /**
          * RouteBody
          * @description `route_id` is given back for a route that stays, so that it keeps its webhook's secret.
          * @example {
@@ -5380,6 +6180,35 @@ export interface components {
             schedule_id: string;
             text: string;
             timezone: string;
+        };
+        /** SearchBody */
+        SearchBody: {
+            /**
+             * Explain
+             * @default false
+             */
+            explain?: boolean;
+            /** Filters */
+            filters?: {
+                [key: string]: unknown;
+            } | null;
+            /** Mode */
+            mode?: ("hybrid" | "vector" | "full_text") | null;
+            /** Query */
+            query: string;
+            settings?: components["schemas"]["RetrievalBody"] | null;
+            /** Top K */
+            top_k?: number | null;
+        };
+        SearchResponse: {
+            best_rejected?: number;
+            items: components["schemas"]["FoundPassageResponse"][];
+            /** @description `vectors_missing`, `rerank_failed`, or `nothing_fits` if the best passage has too low a score. */
+            notes: string[];
+            /** @description Milliseconds of each stage. */
+            timings?: {
+                [key: string]: number;
+            };
         };
         /**
          * SenderBody
@@ -6655,7 +7484,7 @@ export interface operations {
                 action?: string | null;
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
-                kind?: ("access" | "admin" | "runtime") | null;
+                kind?: ("access" | "admin" | "runtime" | "box") | null;
                 /** @description How many items at most */
                 limit?: number;
                 run_id?: string | null;
@@ -7129,6 +7958,220 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DryRun"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_box_audit: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+                run_id?: string | null;
+                session_id?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_BoxAuditResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_box_errors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_BoxErrorResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_box_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_BoxSessionResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    end_box_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_box_files: {
+        parameters: {
+            query?: {
+                path?: string;
+            };
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoxFilesResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_box_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoxStatusResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    test_box: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoxTestResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7968,6 +9011,607 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_bases: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_KnowledgeBaseResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    create_knowledge_base: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnowledgeBaseBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_knowledge_base: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replace_knowledge_base: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnowledgeBaseBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_knowledge_base: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_files: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_KnowledgeFileResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    add_knowledge_file: {
+        parameters: {
+            query?: {
+                /** @description Replaces the file of this name, which can be found until then */
+                replace?: boolean;
+            };
+            header?: never;
+            path: {
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Artifact Id */
+                    artifact_id?: string | null;
+                    /** Chunker */
+                    chunker?: ("general" | "qa" | "rows") | null;
+                    /**
+                     * Metadata
+                     * @default {}
+                     */
+                    metadata?: {
+                        [key: string]: unknown;
+                    };
+                    /** Name */
+                    name?: string | null;
+                    /** Text */
+                    text?: string | null;
+                    /** Url */
+                    url?: string | null;
+                };
+                "multipart/form-data": {
+                    /** @enum {string} */
+                    chunker?: "general" | "qa" | "rows";
+                    /** Format: binary */
+                    file: string;
+                    /** @description A JSON object that searches can filter by */
+                    metadata?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeFileResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_knowledge_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: string;
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeFileResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_knowledge_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: string;
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_chunks: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                file_id: string;
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_ChunkResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    add_knowledge_chunk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: string;
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewChunkBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChunkResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_knowledge_chunk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chunk_id: string;
+                file_id: string;
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChunkResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    change_knowledge_chunk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chunk_id: string;
+                file_id: string;
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChunkChangeBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChunkResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_knowledge_file_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: string;
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retry_knowledge_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: string;
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeFileResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reembed_knowledge_base: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    search_knowledge_base: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchResponse"];
                 };
             };
             /** @description What went wrong, in words */

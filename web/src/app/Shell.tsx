@@ -2,8 +2,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import {
+  BookOpen,
   Bot,
   Boxes,
+  Container,
   Cpu,
   House,
   ListTree,
@@ -38,7 +40,9 @@ const PLACES: [path: string, word: string, icon: LucideIcon][] = [
   ["/runs", "nav.runs", ListTree],
   ["/approvals", "nav.approvals", ShieldCheck],
   ["/models", "nav.models", Cpu],
+  ["/knowledge", "nav.knowledge", BookOpen],
   ["/tools", "nav.tools", Wrench],
+  ["/box", "nav.box", Container],
   ["/plugins", "nav.plugins", Boxes],
   ["/settings", "nav.settings", Settings],
 ];

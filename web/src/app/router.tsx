@@ -73,6 +73,14 @@ const runs = createRoute({
   validateSearch: runSearch,
   component: lazyRouteComponent(() => import("../features/runs/RunsPage")),
 });
+/** The passages of a file; `chunk` is the one that a citation names. */
+const passage = createRoute({
+  path: "/knowledge/$kbId/files/$fileId",
+  getParentRoute: () => authenticated,
+  validateSearch: (search: Record<string, unknown>): { chunk?: string } =>
+    typeof search.chunk === "string" ? { chunk: search.chunk } : {},
+  component: lazyRouteComponent(() => import("../features/knowledge/FilePage")),
+});
 /** An unknown address shows its error inside the shell. */
 const missing = createRoute({ path: "/$", getParentRoute: () => authenticated, component: NotFoundPage });
 
@@ -97,6 +105,10 @@ const tree = root.addChildren([
     page("/approvals", () => import("../features/approvals/ApprovalsPage")),
     page("/models", () => import("../features/models/ModelsPage")),
     page("/tools", () => import("../features/tools/ToolsPage")),
+    page("/box", () => import("../features/box/BoxPage")),
+    page("/knowledge", () => import("../features/knowledge/KnowledgePage")),
+    page("/knowledge/$kbId", () => import("../features/knowledge/BasePage")),
+    passage,
     page("/plugins", () => import("../features/plugins/PluginsPage")),
     page("/settings", () => import("../features/settings/SettingsPage")),
     missing,

@@ -20,6 +20,7 @@ import { LeaveGuard } from "../../components/LeaveGuard";
 import { type Tab, Tabs } from "../../components/Tabs";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { ApprovalFields } from "./ApprovalFields";
+import { BoxFields } from "./BoxFields";
 import { PolicyFields } from "../policies/PolicyFields";
 import { BehaviourFields } from "./BehaviourFields";
 import { type AgentForm, AgentFormContext } from "./formContext";
@@ -129,7 +130,10 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
       ),
     },
     ...(runner?.capabilities.tool_calling
-      ? [{ id: "toolPolicy", label: t("agents.tabToolPolicy"), content: <ToolPolicyFields /> }]
+      ? [
+          { id: "toolPolicy", label: t("agents.tabToolPolicy"), content: <ToolPolicyFields /> },
+          { id: "box", label: t("agents.tabBox"), content: <BoxFields /> },
+        ]
       : []),
     { id: "behaviour", label: t("agents.tabBehaviour"), content: <BehaviourFields /> },
   ];

@@ -7,6 +7,7 @@ import { Collapsible } from "../../components/Collapsible";
 import { Markdown } from "../../components/Markdown";
 import { classes } from "../../lib/classes";
 import type { Line, ToolCall } from "./chatState";
+import { Citations } from "./Citations";
 import { Files } from "./Files";
 import { Notice } from "./Notices";
 import { RunDetails } from "./RunDetails";
@@ -45,6 +46,7 @@ export const Message = memo(
         <article aria-label={t("chat.agent")} className="space-y-2">
           {line.thinking && <Reasoning text={line.thinking} />}
           {line.text && <Markdown text={line.text} />}
+          {line.citations && <Citations citations={line.citations} text={line.text} />}
           <Files files={line.files} />
         </article>
       );

@@ -9,6 +9,15 @@ export type Ask = Pick<
   "approval_id" | "status" | "action" | "words" | "decided_by" | "reason"
 >;
 export type FileRef = { artifact_id: string; name: string; mime_type: string | null };
+/** A passage of a knowledge base that an answer cites by its number. */
+export type Citation = {
+  number: number;
+  chunk_id: string;
+  kb_id: string;
+  file_id?: string;
+  file_name: string;
+  page?: number;
+};
 export type UserMessage = { kind: "userMessage"; id: string; text: string; files: FileRef[]; eventId?: string };
 export type Answer = {
   kind: "answer";
@@ -16,6 +25,7 @@ export type Answer = {
   content: string;
   thinking: string;
   files: FileRef[];
+  citations: Citation[];
   seq: number;
 };
 /** A notice of the Host that the transcript has too: why there is no answer. */
@@ -29,6 +39,7 @@ export type Line = {
   text: string;
   thinking: string;
   files: FileRef[];
+  citations?: Citation[];
   runId: string | null;
   /** The Host has not accepted the message yet. */
   isPending: boolean;
@@ -209,6 +220,7 @@ function answerOf({ run_id, message, seq }: ChatFrameOf<"message">): Answer {
     content: textOf(message),
     thinking: message.reasoning ?? "",
     files: filesOf(message.content),
+    citations: citationsOf(message.metadata),
     seq,
   };
 }
@@ -232,6 +244,7 @@ function lineOf(item: TranscriptItem, thoughts: ChatState["thoughts"]): Line {
     text: item.content,
     thinking,
     files: filesOf([...(item.content_json ?? []), ...(item.artifact_refs ?? [])]),
+    citations: citationsOf(item.metadata),
     runId: item.run_id,
     isPending: false,
   };
@@ -264,9 +277,18 @@ function pendingLine(each: Pending): Line {
     text: each.content,
     thinking: each.thinking,
     files: each.files,
+    citations: each.citations,
     runId: each.run_id,
     isPending: false,
   };
+}
+
+/** Returns the passages that a message names as its sources; a runner may write anything there. */
+function citationsOf(metadata: unknown): Citation[] {
+  const cited = isFields(metadata) ? metadata.citations : undefined;
+  return Array.isArray(cited)
+    ? cited.filter((each) => isFields(each) && typeof each.number === "number" && typeof each.file_name === "string")
+    : [];
 }
 
 /** Returns the text of a message, whose content is a text or a list of elements. */

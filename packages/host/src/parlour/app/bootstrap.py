@@ -44,10 +44,12 @@ from parlour.version import VERSION
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from .background import run_background_services
+from .box import open_box
 from .core import build_core
 from .core_ports import CorePorts
 from .data_directory import DataDirectory
 from .host import FINAL_WRITE_SECONDS, Host, HostExtensions, finish_within
+from .knowledge import KnowledgeSubsystem
 from .models import open_models
 from .plugins import RefreshablePluginManager, open_plugins
 from .runtime_settings import defaults_from_config
@@ -91,6 +93,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         catalogue = BuiltinAdapterCatalogue(settings.platforms.external)
         bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)
         models = await stack.enter_async_context(open_models(settings.models, journal, secrets, clock))
+        knowledge = KnowledgeSubsystem(models.models)
         send_log = stack.enter_context(closing(SendLogFile(directory.send_log, journal, ids)))
         ports = additions.wrap_ports(
             CorePorts(
@@ -103,7 +106,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
                 ids=ids,
                 bots=bots,
                 send_log=send_log,
-                providers=Providers(platforms=bots, tools=tools, models=models.models),
+                providers=Providers(platforms=bots, tools=tools, models=models.models, knowledge=knowledge),
                 objects=await stack.enter_async_context(_objects(settings.artifacts, directory)),
                 sizes=ArtifactLimits(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),
                 plugin_grants=partial(_plugin_permissions, side.plugins),
@@ -140,8 +143,10 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         bots.serve(core.bots, PluginReplies(ports.journal, core.reply_policy), doors)
         core.feed.start_after(await _last_feed_seq(ports.journal))
         await core.load()
+        await knowledge.open(settings, ports, core, directory.folder)
         tuning = LiveSettings(ports.journal, defaults_from_config(settings))
         await tuning.load()
+        box = await stack.enter_async_context(open_box(settings, directory, core, ports))
         host = Host(
             settings=settings,
             journal=ports.journal,
@@ -150,8 +155,10 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
             plugins=side.plugins,
             catalogue=catalogue,
             bots=bots,
-            tools=await stack.enter_async_context(open_tools(settings, tools, core, ports, secrets)),
+            tools=await stack.enter_async_context(open_tools(settings, tools, core, ports, secrets, box.tools)),
+            box=box,
             models=models,
+            knowledge=knowledge,
             secrets=secrets,
             redactor=redactor,
             notice=side.notice,
@@ -171,6 +178,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         stack.push_async_callback(
             lambda: finish_within(FINAL_WRITE_SECONDS if host.final_writes_done else 0, core.model_calls.close())
         )
+        stack.push_async_callback(knowledge.close)
         stack.push_async_callback(side.runtime.close)
         stack.push_async_callback(bots.close)
         await stack.enter_async_context(run_background_services(host))

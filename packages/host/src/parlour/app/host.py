@@ -23,8 +23,10 @@ from parlour.platforms._host.bots import Bots
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour_sdk.values import dataclass
 
+from .box import BoxSubsystem
 from .core import Core
 from .core_ports import CorePorts
+from .knowledge import KnowledgeSubsystem
 from .models import ModelSubsystem
 from .plugins import PluginRuntime, RefreshablePluginManager
 from .seed import Seeder
@@ -68,7 +70,9 @@ class Host:
     catalogue: BuiltinAdapterCatalogue
     bots: Bots
     tools: ToolSubsystem
+    box: BoxSubsystem
     models: ModelSubsystem
+    knowledge: KnowledgeSubsystem
     secrets: SecretBox
     redactor: Redactor
     notice: str
@@ -102,7 +106,9 @@ class Host:
             for task in finished:
                 task.result()
             with self.core.registry.mark_starting(self._not_ready_plugins() if unfinished else ()):
+                await self.box.prepare(*self.core.agents.all())
                 await self.core.recover()
+                await self.knowledge.recover()
                 await self.bots.start()
                 await self.tools.mcp_servers.start()
                 self.waiting_for.remove("owed work")

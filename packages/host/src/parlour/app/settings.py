@@ -22,6 +22,7 @@ from parlour.core.config.setting_declarations import RuntimeSetting
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from parlour.stores.address import ACCEPTED, is_accepted
 
+from .box_settings import BoxSettings
 from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
 from .setting_values import (
     COMMA_LIST,
@@ -301,6 +302,17 @@ class ModelCallSettings(ConfigSection):
     """Lowest role or key scope that may read recorded model calls."""
 
 
+class KnowledgeSettings(ConfigSection):
+    file_bytes: int = Field(default=50 * 1024 * 1024, ge=1024)
+    files: int = Field(default=10_000, ge=1)
+    """Maximum number of files of a knowledge base."""
+    chunks: int = Field(default=200_000, ge=1)
+    """Maximum number of passages of a knowledge base."""
+    total_bytes: int = Field(default=5 * 1024 * 1024 * 1024, ge=1024)
+    parse_seconds: float = Field(default=120, gt=0, le=3600)
+    parse_memory_mb: int = Field(default=1024, ge=256)
+
+
 class LogSettings(ConfigSection):
     """Settings of the Host's own log, on standard error and in `logs/host.log` of the data directory."""
 
@@ -367,9 +379,11 @@ class HostSettings(ConfigSection):
     runtime: RuntimeSettings = RuntimeSettings()
     tools: ToolSettings = ToolSettings()
     mcp: McpSettings = McpSettings()
+    box: BoxSettings = BoxSettings()
     platforms: PlatformSettings = PlatformSettings()
     models: ModelSettings = ModelSettings()
     model_calls: ModelCallSettings = ModelCallSettings()
+    knowledge: KnowledgeSettings = KnowledgeSettings()
     logs: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     workspace: WorkspaceSettings = Field(default_factory=WorkspaceSettings)

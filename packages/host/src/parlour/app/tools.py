@@ -3,9 +3,11 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from parlour.core.box.policy import NAMESPACE
 from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.secrets import SecretBox
 from parlour.network.address_guard import AddressAllowlist
+from parlour.providers.box.tools import BoxTools
 from parlour.providers.tools.mcp.connection import ReconnectPolicy
 from parlour.providers.tools.mcp.servers import McpServers
 from parlour.providers.tools.native.artifact_read import ArtifactReadTool
@@ -35,7 +37,7 @@ class ToolSubsystem:
 
 @asynccontextmanager
 async def open_tools(
-    settings: HostSettings, registry: ToolRegistry, core: Core, ports: CorePorts, secrets: SecretBox
+    settings: HostSettings, registry: ToolRegistry, core: Core, ports: CorePorts, secrets: SecretBox, box: BoxTools
 ) -> AsyncIterator[ToolSubsystem]:
     """Adds the tools to the registry, which exists already: the core needs it, and some tools need the core."""
     allowed = AddressAllowlist.parse(settings.tools.allowed_addresses)
@@ -53,7 +55,9 @@ async def open_tools(
     registry.add(native)
     registry.add(PluginTools(ports.components, ports.plugins, settings.tools.call_seconds))
     registry.add(servers)
+    registry.add(box)
     try:
-        yield ToolSubsystem(registry, repository, servers, frozenset(offer.namespace for offer in native.tools()))
+        reserved = frozenset({NAMESPACE, *(offer.namespace for offer in native.tools())})
+        yield ToolSubsystem(registry, repository, servers, reserved)
     finally:
         await servers.close()

@@ -45,6 +45,7 @@ KNOWN_REVISIONS = (
     "0017",
     "0018",
     "0019",
+    "0020",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]

@@ -96,8 +96,9 @@ def _sqlite_return_number(table: Table) -> str:
     )
 
 
+# CROSS JOIN: the full-text index is read first. Otherwise an index of the conditions may be, and each row be looked up.
 _SQLITE_SEARCH = FullText(
-    source='"{table}_{column}" JOIN "{table}" ON "{table}".rowid = "{table}_{column}".rowid',
+    source='"{table}_{column}" CROSS JOIN "{table}" ON "{table}".rowid = "{table}_{column}".rowid',
     condition='"{table}_{column}" MATCH {asked}',
     rank='bm25("{table}_{column}")',
     format_words=lambda words: " AND ".join('"' + word.replace('"', '""') + '"' for word in words),
@@ -270,22 +271,24 @@ class Compiler:
         if full_text is None:
             raise AssertionError("these connections don't search")
         tests, parameters = _split_conditions(query.where)
-        shape = (Search, query.table, query.column, tests)
+        shape = (Search, query.table, query.column, tests, query.columns, query.ranked)
         plan = self._plans.get(shape)
         if plan is None:
             text, table = _SqlBuilder(self._dialect, query.table), query.table
             words_parameter = text.parameter(query.column, str)
             substitutions = {"table": table.name, "column": query.column, "asked": words_parameter}
             conditions = text.where(tests).replace(" WHERE ", " AND ", 1)
-            columns = ", ".join(f'"{table.name}"."{name}"' for name in table.column_names)
+            returned = query.columns or table.column_names
+            text.names(returned)
+            columns = ", ".join(f'"{table.name}"."{name}"' for name in returned)
             newest = ", ".join(f'"{table.name}"."{name}" DESC' for name in table.key)
+            order = f"ORDER BY {full_text.rank.format(**substitutions)}, {newest} " if query.ranked else ""
             sql = (
                 f"SELECT {columns} FROM {full_text.source.format(**substitutions)} "
-                f"WHERE {full_text.condition.format(**substitutions)}{conditions} "
-                f"ORDER BY {full_text.rank.format(**substitutions)}, {newest} "
+                f"WHERE {full_text.condition.format(**substitutions)}{conditions} {order}"
                 f"LIMIT {self._dialect.placeholder(len(parameters) + 2, int)}"
             )
-            plan = self._plans[shape] = StatementPlan(table, sql, (), table.column_names)
+            plan = self._plans[shape] = StatementPlan(table, sql, (), returned)
         return plan, (full_text.format_words(query.words), *parameters, query.limit)
 
     def _insert(self, statement: Insert) -> CompiledStatement:

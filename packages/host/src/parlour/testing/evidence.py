@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, Literal
 
-Level = Literal["live", "peer", "protocol", "unit"]
+Level = Literal["live", "peer", "protocol+", "protocol", "unit"]
 Section = Literal["events", "receive", "send", "apis", "actions", "behaviours"]
-LEVELS: Final[tuple[Level, ...]] = ("live", "peer", "protocol", "unit")
+LEVELS: Final[tuple[Level, ...]] = ("live", "peer", "protocol+", "protocol", "unit")
 """Levels, the strongest first."""
 Shown = dict[str, dict[str, list[str]]]
 """Names by level and section."""

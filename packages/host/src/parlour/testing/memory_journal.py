@@ -106,7 +106,9 @@ class MemoryDatabase:
         candidates = self.read(Select(query.table, query.where, order=query.table.key, direction="descending"))
         texts = [(str(row[query.column]).split(" "), row) for row in candidates]
         matches = [(len(text), row) for text, row in texts if set(query.words) <= set(text)]
-        return [row for _, row in sorted(matches, key=lambda each: each[0])[: query.limit]]
+        if query.ranked:
+            matches.sort(key=lambda each: each[0])
+        return [_part(row, query.columns or query.table.column_names) for _, row in matches[: query.limit]]
 
     def rows(self, table: Table) -> "_Rows":
         table_rows = self._tables.get(table.name)

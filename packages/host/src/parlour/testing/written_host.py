@@ -10,20 +10,22 @@ import asyncio
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from parlour.app.core_ports import CorePorts
 from parlour.app.host import HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve
 from parlour.core.model.ids import ModelId
-from parlour.core.model.providers import CallContext, ProviderFailed, Providers
+from parlour.core.model.providers import CallContext, ProviderFailed, Providers, Tools
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.messages import ToolCall
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
-from parlour_sdk.protocol.resources import ModelResource
-from parlour_sdk.protocol.tools import ToolOutcome
+from parlour_sdk.protocol.resources import ModelResource, ToolResource
+from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
 from parlour_sdk.protocol.usage import Usage
 
 from .scripted import (
@@ -166,6 +168,30 @@ def tools(folder: Folder) -> dict[str, Tool]:
     return {name: Tool(function, read_only=True, description=f"The {name}.") for name, function in functions.items()}
 
 
+class CombinedTools:
+    """The scripted tools, and those of the Host under other names."""
+
+    def __init__(self, scripted: Tools, real: Tools) -> None:
+        self._scripted = scripted
+        self._real = real
+        self._names = {resource.tool_name for resource in scripted.resources()}
+
+    def resources(self) -> Sequence[ToolResource]:
+        return [*self._scripted.resources(), *self._real.resources()]
+
+    def read_only(self, tool_name: str) -> bool:
+        return self._source(tool_name).read_only(tool_name)
+
+    async def detail(self, tool_name: str) -> ToolDetail:
+        return await self._source(tool_name).detail(tool_name)
+
+    async def call(self, context: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+        return await self._source(tool_name).call(context, tool_name, parameters)
+
+    def _source(self, tool_name: str) -> Tools:
+        return self._scripted if tool_name in self._names else self._real
+
+
 def providers(folder: Folder) -> Providers:
     return Providers(
         models=WrittenModels(folder),
@@ -177,7 +203,12 @@ def providers(folder: Folder) -> Providers:
 
 def main(data: str, folder: str) -> None:
     scripted = providers(Folder(Path(folder)))
-    additions = HostExtensions(lambda ports: replace(ports, providers=scripted))
+
+    def wrap(ports: CorePorts) -> CorePorts:
+        tools = CombinedTools(scripted.tools, ports.providers.tools)
+        return replace(ports, providers=replace(scripted, tools=tools))
+
+    additions = HostExtensions(wrap)
     serve.run(load(None, {"data": Path(data), "http.port": 0}), additions)
 
 

@@ -12,17 +12,19 @@ from parlour_sdk.protocol.usage import Usage
 from .asking import DIALOGUE, TOOL, body, called, read, request
 
 DIALECT = Anthropic()
+CACHED = {"cache_control": {"type": "ephemeral"}}
+"""What marks the end of a part that later requests begin with."""
 
 
 def test_a_dialogue_with_a_picture_and_a_tool_becomes_an_anthropic_request() -> None:
     sent_body = body(DIALECT, request(DIALOGUE, tools=[TOOL]), max_output_tokens=9)
-    assert (sent_body["system"], sent_body["max_tokens"]) == ("Be brief.", 9)
+    assert (sent_body["system"], sent_body["max_tokens"]) == ([{"type": "text", "text": "Be brief.", **CACHED}], 9)
     assert sent_body["messages"] == [
         {
             "role": "user",
             "content": [
                 {"type": "text", "text": "What is this?"},
-                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
+                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}, **CACHED},
             ],
         },
         {
@@ -32,8 +34,9 @@ def test_a_dialogue_with_a_picture_and_a_tool_becomes_an_anthropic_request() -> 
                 {"type": "tool_use", "id": "c1", "name": "time_now", "input": {"zone": "UTC"}},
             ],
         },
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "noon"}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "noon", **CACHED}]},
     ]
+    assert sent_body["tools"][-1]["cache_control"] == {"type": "ephemeral"}
     assert sent_body["tools"][0]["input_schema"] == TOOL["parameters_schema"]
 
 
@@ -66,7 +69,7 @@ def test_json_output_is_requested_by_schema_or_by_instruction() -> None:
     schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
     by_schema = body(DIALECT, request(extra={"response_format": schema}))
     assert by_schema["output_config"]["format"]["schema"] == {"type": "object"}
-    assert body(DIALECT, request(extra={"response_format": {"type": "json_object"}}))["system"] == JSON_ONLY
+    assert body(DIALECT, request(extra={"response_format": {"type": "json_object"}}))["system"][0]["text"] == JSON_ONLY
 
 
 def test_a_streamed_answer_is_put_together() -> None:

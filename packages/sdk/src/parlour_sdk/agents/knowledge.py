@@ -79,7 +79,14 @@ class KnowledgeSearch:
 
     def _cite(self, chunk: KnowledgeChunk) -> str:
         number, source = len(self.citations) + 1, chunk.source
-        citation = {"number": number, "chunk_id": chunk.chunk_id, "kb_id": chunk.kb_id, "score": chunk.score}
+        citation: dict[str, Any] = {
+            "number": number,
+            "chunk_id": chunk.chunk_id,
+            "kb_id": chunk.kb_id,
+            "score": chunk.score,
+        }
+        if "file_id" in chunk.metadata:
+            citation["file_id"] = chunk.metadata["file_id"]
         self.citations.append({**citation, **source.model_dump(exclude_none=True)})
         page = f", page {source.page}" if source.page is not None else ""
         return f"[{number}] {source.file_name}{page}\n{chunk.content}"

@@ -43,7 +43,8 @@ class ModelFailure:
 class FallbackModelCall:
     """Calls the models. `answer` is set after the results were read to their end, or TurnError is raised.
 
-    Only a streamed call yields results. `extra` are parameters of this call alone.
+    Only a streamed call yields results. `extra` are parameters of this call alone. With `continues` the answer is the
+    second part of one that was cut.
     """
 
     answer: ModelReply
@@ -54,7 +55,9 @@ class FallbackModelCall:
         messages: TurnMessages,
         tools: Sequence[ToolDefinition] = (),
         extra: dict[str, Any] | None = None,
+        continues: bool = False,
     ) -> None:
+        self._continues = continues
         self._models = models
         self._messages = messages
         self._tools = tools
@@ -68,7 +71,7 @@ class FallbackModelCall:
         candidates, shortened = self._models.candidates(), False
         while candidates:
             model = candidates.pop(0)
-            reply = ReplyBuilder(streaming, self._models.show_thinking)
+            reply = ReplyBuilder(streaming, self._models.show_thinking, self._continues)
             tools = self._tools if "tools" in model.abilities or not model.abilities else ()
             tool_tokens, prompt_limit = token_estimates.estimate_tools(tools), context_budget.prompt_tokens(model)
             prompt, estimated = self._messages.fit(None if prompt_limit is None else prompt_limit - tool_tokens)

@@ -65,9 +65,13 @@ class ModelReply:
 
 
 class ReplyBuilder:
-    """Collects the fragments of a reply; leading white space is dropped, so that the deltas equal the final text."""
+    """Collects the fragments of a reply; leading white space is dropped, so that the deltas equal the final text.
 
-    def __init__(self, streaming: bool, show_thinking: bool) -> None:
+    It stays if the reply `continues` another one.
+    """
+
+    def __init__(self, streaming: bool, show_thinking: bool, continues: bool = False) -> None:
+        self._continues = continues
         self._streaming = streaming
         self._show_thinking = show_thinking
         self._marks = ReasoningFilter()
@@ -127,7 +131,7 @@ class ReplyBuilder:
         if reasoning:
             self._reasoning.append(reasoning)
             new_results += [results.thinking(reasoning)] if self._show_thinking else []
-        if new_text := answer_text if self._text else answer_text.lstrip():
+        if new_text := answer_text if self._text or self._continues else answer_text.lstrip():
             self._text.append(new_text)
             new_results.append(results.delta(new_text))
         return new_results if self._streaming else []

@@ -113,7 +113,7 @@ class ToolLoop:
         """Lets the model go on once with an answer that reached its longest length; `continued` gets both joined."""
         more = messages.copy()
         more.add(answer.to_message(), Message(role="user", content=CONTINUE))
-        model_call = FallbackModelCall(self._models, more)
+        model_call = FallbackModelCall(self._models, more, continues=True)
         async with aclosing(model_call.results(self._models.streaming)) as model_results:
             async for result in model_results:
                 yield result

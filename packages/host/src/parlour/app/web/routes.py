@@ -17,7 +17,7 @@ from parlour.core.access.browser_sessions import BrowserSessions
 from parlour.core.access.keys import ApiKeys
 from parlour.core.access.users import UserAccounts
 from parlour.core.config.default_model import DefaultModelAssigner
-from parlour.core.config.model_usage import ModelReferences
+from parlour.core.config.resource_usage import ResourceReferences
 from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
 from parlour.core.model.ids import PipelineId, PluginId
 from parlour.core.models.reservations import BudgetUses
@@ -36,6 +36,8 @@ from parlour.http.bots import endpoints as bots
 from parlour.http.bots import route_endpoints as bot_routes
 from parlour.http.bots.mapping import BotMapper
 from parlour.http.bots.route_mapping import RouteMapper
+from parlour.http.box import endpoints as box
+from parlour.http.box.endpoints import BoxLimits
 from parlour.http.budgets import endpoints as budgets
 from parlour.http.chat import endpoints as chat
 from parlour.http.chat.missed_frames import MissedFrames
@@ -55,6 +57,10 @@ from parlour.http.files import endpoints as files
 from parlour.http.health import endpoints as health
 from parlour.http.jobs import endpoints as jobs
 from parlour.http.keys import endpoints as keys
+from parlour.http.knowledge import endpoints as knowledge_bases
+from parlour.http.knowledge import file_endpoints as knowledge_files
+from parlour.http.knowledge.access import KnowledgeAccess
+from parlour.http.knowledge.file_endpoints import FileUploads
 from parlour.http.live import endpoints as live
 from parlour.http.mcp_servers import endpoints as mcp_servers
 from parlour.http.mcp_servers.mapping import McpServerMapper
@@ -115,6 +121,7 @@ class RouterBuilder:
             self._runs,
             self._agents_and_bots,
             self._models,
+            self._knowledge,
             self._plugins_and_tools,
             self._records,
         ):
@@ -192,7 +199,7 @@ class RouterBuilder:
         route_mapper = RouteMapper(core.agents, core.pipelines, core.word_lists, host.plugins, host.secrets)
         default_mapper = DefaultAgentMapper(core.agents, core.bots, host.catalogue)
         return [
-            agents.router(core.agents, agent_mapper, runner_test, host.cursors, host.ids, host.clock),
+            agents.router(core.agents, agent_mapper, runner_test, host.box.prepare, host.cursors, host.ids, host.clock),
             adapters.router(host.catalogue, host.cursors),
             bots.router(core.bots, bot_mapper, host.bots, core.routes, core.agents, host.cursors, host.ids, host.clock),
             bot_routes.router(core.bots, core.routes, route_mapper, core.router, core.subscriptions, host.clock),
@@ -232,7 +239,7 @@ class RouterBuilder:
     def _models(self) -> list[APIRouter]:
         host, core, catalogue = self.host, self.host.core, self.host.models.catalogue
         mapper = ModelMapper(host.models.repository, catalogue, host.secrets)
-        references = ModelReferences(core.agents, core.registry)
+        references = ResourceReferences(core.agents, core.registry, "models")
         users = ModelAgents(core.agents, DefaultModelAssigner(host.journal, core.agents), references, host.clock)
         return [
             model_providers.router(host.models.repository, catalogue, mapper, host.cursors, host.ids, host.clock),
@@ -248,8 +255,20 @@ class RouterBuilder:
             budgets.router(core.budgets, BudgetUses(host.journal, core.days), host.cursors, host.ids, host.clock),
         ]
 
+    def _knowledge(self) -> list[APIRouter]:
+        host, core = self.host, self.host.core
+        access = KnowledgeAccess(host.knowledge)
+        references = ResourceReferences(core.agents, core.registry, "knowledge_bases")
+        uploads = FileUploads(access, core.artifacts, ArtifactAccess(host.journal), self.uploads)
+        return [
+            knowledge_bases.router(
+                access, references, host.knowledge.embedding_problem, host.cursors, host.ids, host.clock
+            ),
+            knowledge_files.router(access, uploads, core.artifacts, core.jobs, self._pages(), host.clock),
+        ]
+
     def _plugins_and_tools(self) -> list[APIRouter]:
-        host, mcp = self.host, self.host.tools
+        host, mcp, limits = self.host, self.host.tools, self.settings.box
         mapper = McpServerMapper(
             mcp.mcp_repository, host.secrets, mcp.reserved_namespaces, self.settings.mcp.allow_unsandboxed
         )
@@ -257,6 +276,13 @@ class RouterBuilder:
         return [
             plugins.router(host.plugins, bundled_plugins, self.uploads, plugin_audit, host.cursors),
             tools.router(mcp.registry, host.cursors),
+            box.router(
+                host.box.service,
+                BoxLimits(limits.idle_seconds, limits.max_sessions, limits.force_template),
+                host.journal,
+                self._pages(),
+                host.clock,
+            ),
             mcp_servers.router(mcp.mcp_repository, mcp.mcp_servers, mapper, host.cursors, host.ids, host.clock),
         ]
 

@@ -118,6 +118,25 @@ def runtime_entry(
     )
 
 
+def box_entry(
+    context: CallContext, action: str, session_id: str, outcome: str, code: str, detail: Mapping[str, Any], now: int
+) -> Insert:
+    """Records a call to the Box; `detail` has the command or the path, and the result."""
+    return _entry(
+        now,
+        kind="box",
+        actor=f"{context.actor_type}:{context.actor_id}",
+        run_id=context.run_id,
+        plugin_id=context.plugin_id,
+        action=action,
+        resource=session_id,
+        scope=context.agent_id,
+        outcome=outcome,
+        code=code,
+        detail=dumps(dict(detail)),
+    )
+
+
 def _entry(now: int, **values: str) -> Insert:
     row: dict[str, str | int] = {
         "workspace_id": "default",

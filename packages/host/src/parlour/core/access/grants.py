@@ -9,6 +9,7 @@ from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any
 
+from parlour.core.box.policy import NAMESPACE, BoxPolicy
 from parlour.core.config.form_validation import selected_resources, with_defaults
 from parlour.core.encoding import dumps, loads
 from parlour.core.model.agent import Binding
@@ -173,6 +174,8 @@ def _resources(
             for name, available in _available_resources(kind, providers)
             if (name in policy or name in selected_names) and name not in denied
         }
+        if kind == "tools":
+            granted[kind] = _with_box_tools(granted[kind], BoxPolicy.decode(agent.box_policy), operations, providers)
     return granted if binding.pipeline is None else _within_pipeline(granted, binding.pipeline, providers)
 
 
@@ -193,6 +196,15 @@ def _within_pipeline(granted: dict[str, Operations], pipeline: Pipeline, provide
         }
         for kind, names in granted.items()
     }
+
+
+def _with_box_tools(
+    granted: Operations, policy: BoxPolicy, operations: Iterable[str], providers: Providers
+) -> Operations:
+    """Returns the tools with those of the Box that the agent's box policy names. Only this policy grants them."""
+    offered = {each.tool_name for each in providers.tools.resources()} if policy.tools else set()
+    box_tools = {name: frozenset(operations) for name in policy.tool_names if name in offered}
+    return {**{name: each for name, each in granted.items() if not name.startswith(f"{NAMESPACE}.")}, **box_tools}
 
 
 def _server_tools(policy: ResourcePolicy, providers: Providers) -> frozenset[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from parlour.core.approvals.tool_approvals import tool_policy
+from parlour.core.approvals.tool_approvals import tool_rule
 from parlour.core.errors import CallRejected
 from parlour.core.model.providers import Tools
 from parlour.core.runs.caller import ActionCaller
@@ -81,7 +81,7 @@ class DryRunActions:
         self, caller: ActionCaller, dry_run: DryRunState, request: CallTool, call: RealHandler
     ) -> BaseModel:
         name = request.tool_name
-        if tool_policy(caller.run_session).rule(name).decision == "ask":
+        if tool_rule(caller.run_session, name, request.parameters).decision == "ask":
             caller.run_session.meter.record_event("tool.withheld", {"name": name, "parameters": request.parameters})
             raise CallRejected(
                 "denied", f"tool '{name}' needs a person's approval, and a rerun neither asks nor calls it"

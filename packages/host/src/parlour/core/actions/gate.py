@@ -13,7 +13,7 @@ from parlour.core.access.audit_writer import AuditWriter
 from parlour.core.access.denial_log import DenialLog
 from parlour.core.access.grants import Grant, plugin_grant
 from parlour.core.access.rate_limit import PacedBucket, TokenBucket
-from parlour.core.approvals.tool_approvals import tool_policy
+from parlour.core.approvals.tool_approvals import tool_rule
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, StorageFailed
 from parlour.core.model.ids import PluginId, RunId
@@ -200,7 +200,7 @@ def _check_tool_policy(session: RunSession | None, request: Call) -> None:
     """Raises CallRejected if the agent's tool policy denies the call of a tool."""
     if session is None or not isinstance(request, CallTool):
         return
-    if tool_policy(session).rule(request.tool_name).decision == "deny":
+    if tool_rule(session, request.tool_name, request.parameters).decision == "deny":
         raise CallRejected("denied", f"the agent's tool policy does not allow '{request.tool_name}'")
 
 

@@ -1,13 +1,25 @@
 """Actions for the knowledge bases, skills and files that a caller was granted."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from parlour.core.model.providers import Files, Knowledge, Skills
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.scope import await_in_run
 from parlour_sdk.protocol.files import FileChunk, GetFile
-from parlour_sdk.protocol.knowledge import KnowledgeList, KnowledgeResult, ListKnowledge, RetrieveKnowledge
+from parlour_sdk.protocol.knowledge import (
+    KnowledgeChunk,
+    KnowledgeList,
+    KnowledgeResult,
+    ListKnowledge,
+    RetrieveKnowledge,
+)
 from parlour_sdk.protocol.skills import ActivateSkill, ActiveSkill, ListSkills, SkillList
 
 from .handlers import Handler
+
+MAX_RECORDED_QUERY = 500
+"""Characters of a query that the ledger keeps."""
 
 
 class KnowledgeActions:
@@ -27,9 +39,22 @@ class KnowledgeActions:
         return KnowledgeList(knowledge_bases=granted)
 
     async def retrieve(self, caller: ActionCaller, request: RetrieveKnowledge) -> KnowledgeResult:
-        retrieval = self._knowledge.retrieve(request.kb_id, request.query, request.top_k, request.filters)
+        retrieval = self._knowledge.retrieve(
+            caller.call_context(), request.kb_id, request.query, request.top_k, request.filters
+        )
         chunks = await await_in_run(caller.session, retrieval)
+        if caller.session is not None:
+            caller.session.meter.record_event("knowledge.retrieved", _record(request, chunks))
         return KnowledgeResult(chunks=list(chunks))
+
+
+def _record(request: RetrieveKnowledge, chunks: Sequence[KnowledgeChunk]) -> dict[str, Any]:
+    """Returns what the ledger keeps of a search: which passages an answer may stand on."""
+    found = [
+        {"chunk_id": chunk.chunk_id, "score": chunk.score, **chunk.source.model_dump(exclude_none=True)}
+        for chunk in chunks
+    ]
+    return {"kb_id": request.kb_id, "query": request.query[:MAX_RECORDED_QUERY], "passages": found}
 
 
 class SkillActions:

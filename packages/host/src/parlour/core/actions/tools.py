@@ -3,7 +3,7 @@
 The agent's tool policy decides which calls need a person's approval; the gate refuses those that it denies.
 """
 
-from parlour.core.approvals.tool_approvals import ToolApprovals, tool_policy
+from parlour.core.approvals.tool_approvals import ToolApprovals, tool_rule
 from parlour.core.approvals.tool_policy import ALLOW_RULE
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.ports import Clock
@@ -46,13 +46,13 @@ class ToolActions:
 
     async def detail(self, caller: ActionCaller, request: GetTool) -> ToolDetail:
         detail = await await_in_run(caller.session, self._tools.detail(request.tool_name))
-        if caller.session is not None and tool_policy(caller.session).rule(request.tool_name).decision == "ask":
+        if caller.session is not None and tool_rule(caller.session, request.tool_name).decision == "ask":
             return detail.model_copy(update={"needs_approval": True})
         return detail
 
     async def call(self, caller: ActionCaller, request: CallTool) -> ToolOutcome:
         name, session = request.tool_name, caller.session
-        rule = tool_policy(session).rule(name) if session is not None else ALLOW_RULE
+        rule = tool_rule(session, name, request.parameters) if session is not None else ALLOW_RULE
         async with self._usage_recorder.record(caller, "tool", name):
             if rule.decision == "ask":
                 outcome = await self._approvals.call(caller, name, request.parameters, rule)

@@ -31,6 +31,7 @@ class ApprovalRule:
 
 
 DENY_RULE = ApprovalRule()
+ASK_RULE = ApprovalRule("ask")
 
 
 def matches(name: str, pattern: str) -> bool:

@@ -1,8 +1,10 @@
 """Puts tool calls before a person: records the call, asks, and parks the run until the decision."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
+from parlour.core.box.policy import EXEC_TOOL, BoxPolicy
 from parlour.core.delivery.publisher import DeliveryPublisher
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Unit
@@ -17,7 +19,7 @@ from parlour.core.store.approvals import Approval
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from .creation import ApprovalFactory, ApprovalSubject
-from .policy import ApprovalRule
+from .policy import ASK_RULE, ApprovalRule
 from .texts import tool_call_text
 from .tool_calls import TOOL_CALL_ACTION, ApprovedToolCalls, CallResult, stored_call
 from .tool_policy import ToolPolicy
@@ -104,9 +106,19 @@ class ToolApprovals:
         raise CallRejected("denied", f"the call was not carried out; {message}")
 
 
-def tool_policy(session: RunSession) -> ToolPolicy:
-    """Returns the tool policy of the run's agent, as it was when the run was created."""
-    return ToolPolicy.decode(session.binding.agent.tool_policy)
+def tool_rule(session: RunSession, tool_name: str, parameters: Mapping[str, Any] | None = None) -> ApprovalRule:
+    """Returns the rule for a call, by the policies of the run's agent as they were when the run was created.
+
+    A command that the box policy asks about needs an approval unless the tool policy denies it. Without parameters,
+    the rule is that of a call that may need one.
+    """
+    agent = session.binding.agent
+    rule = ToolPolicy.decode(agent.tool_policy).rule(tool_name)
+    if rule.decision != "allow" or not agent.box_policy:
+        return rule
+    box = BoxPolicy.decode(agent.box_policy)
+    may_ask = bool(box.ask) and tool_name == EXEC_TOOL
+    return ASK_RULE if box.asks(tool_name, parameters or {}) or (parameters is None and may_ask) else rule
 
 
 async def _result(outcome: "asyncio.Future[CallResult]") -> CallResult:

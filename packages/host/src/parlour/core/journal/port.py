@@ -25,7 +25,7 @@ class Journal(Protocol):
         ...
 
     async def search(self, query: Search) -> list[Row]:
-        """Returns matching rows with all columns. Search terms are plain data, never query syntax."""
+        """Returns matching rows. Search terms are plain data, never query syntax."""
         ...
 
 

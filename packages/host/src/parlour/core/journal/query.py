@@ -34,3 +34,7 @@ class Search:
     words: tuple[str, ...]
     where: tuple[Condition, ...] = ()
     limit: int = 10
+    columns: tuple[str, ...] = ()
+    """Columns to return; empty means all."""
+    ranked: bool = True
+    """False for any matches in any order, which need not be compared with all others."""

@@ -43,6 +43,7 @@ class Agent:
     approval_policy: dict[str, Any] = field(default_factory=dict)
     tool_policy: tuple[dict[str, Any], ...] = ()
     """Entries `{tools: [patterns], decide, who?, seconds?}`; the first one that matches a tool decides."""
+    box_policy: dict[str, Any] = field(default_factory=dict)
     restart_policy: RestartPolicy = "auto"
     timeout_seconds: float = 300
     """Seconds that a run may take; 0 means no limit."""

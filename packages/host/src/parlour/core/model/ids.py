@@ -39,6 +39,12 @@ TranscriptId = NewType("TranscriptId", str)
 """Id of an item of a transcript; made by the Host."""
 JobId = NewType("JobId", str)
 """Id of a piece of background work; made by the Host."""
+KnowledgeBaseId = NewType("KnowledgeBaseId", str)
+"""Id of a knowledge base; made by the Host."""
+KnowledgeFileId = NewType("KnowledgeFileId", str)
+"""Id of a file of a knowledge base; made by the Host."""
+ChunkId = NewType("ChunkId", str)
+"""Id of a passage of a knowledge base; a digest, so that ids have no order."""
 ModelId = NewType("ModelId", str)
 """Id of a configured model."""
 ProviderId = NewType("ProviderId", str)

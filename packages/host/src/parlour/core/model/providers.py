@@ -98,7 +98,7 @@ class Knowledge(Protocol):
     def resources(self) -> Sequence[KnowledgeBaseResource]: ...
 
     async def retrieve(
-        self, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None
+        self, context: CallContext, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None
     ) -> Sequence[KnowledgeChunk]: ...
 
 
@@ -172,7 +172,9 @@ class EmptyProvider:
     async def activate(self, skill_name: str) -> ActiveSkill:
         raise _not_found("skill", skill_name)
 
-    async def retrieve(self, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None) -> Sequence[Any]:
+    async def retrieve(
+        self, context: CallContext, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None
+    ) -> Sequence[Any]:
         raise _not_found("knowledge base", kb_id)
 
     async def read(self, file_key: str, offset: int, length: int) -> FileChunk:

@@ -8,7 +8,7 @@ from parlour.core.config.models import ModelRepository
 from parlour.core.model.model_config import Model, ModelType, Prices
 from parlour_sdk.values import dataclass
 
-DialectName = Literal["openai", "anthropic", "gemini", "demo"]
+DialectName = Literal["openai", "openai-responses", "anthropic", "gemini", "demo"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,8 @@ class ModelServiceKind:
     rerank_path: str = "/rerank"
     limit_word: str = "max_tokens"
     """Name of the service's parameter that limits the length of an answer."""
+    caches_by_key: bool = False
+    """True if the service takes `prompt_cache_key`, which names requests that begin alike."""
     returns_reasoning: bool = False
     """True if the service requires its own reasoning to be sent back with the tool calls that followed from it."""
     models: tuple[CatalogueModel, ...] = ()

@@ -13,6 +13,8 @@ from parlour.core.store.tables import (
     DEFAULT_AGENTS,
     EVENTS,
     JOBS,
+    KNOWLEDGE_BASES,
+    KNOWLEDGE_FILES,
     MCP_SERVERS,
     META,
     MODEL_PROVIDERS,
@@ -171,6 +173,8 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     MCP_SERVERS: _configuration_reader("server_id"),
     BUDGETS: _configuration_reader("budget_id"),
     WEBHOOKS: _configuration_reader("webhook_id"),
+    KNOWLEDGE_BASES: _configuration_reader("kb_id"),
+    KNOWLEDGE_FILES: _configuration_reader("file_id"),
     WORD_LISTS: _configuration_reader("list_id"),
     PIPELINES: _configuration_reader("pipeline_id"),
 }

@@ -121,6 +121,8 @@ class RunAttachments:
         if file_over and len(split_graphemes(text)) > file_over:
             return await self._as_file(message, text)
         content = message.get("content", "")
+        self._pending_refs += self._session.created_files
+        self._session.created_files = []
         if not self._pending_refs and isinstance(content, str) and "artifact_refs" not in message:
             max_encoded_bytes = len(text) * 4
             if max_encoded_bytes <= TRANSCRIPT_TEXT_BYTES:

@@ -239,6 +239,9 @@ class Recorder:
                 data["message"] = message
             else:
                 await self._complete_leftover(result_batch)
+        elif self._session.created_files:  # the run failed after a tool had created files for the person
+            reply = await self._attachments.attach({"role": "assistant", "content": ""}, "")
+            await self._publisher.publish_message(result_batch, reply)
         self._event_writer.add_result(result_batch, effect.type, data, effect.sequence)
         if termination.status == "completed" and not self._publisher.message_count and not termination.silent:
             return NO_OUTPUT

@@ -58,6 +58,8 @@ class RunProgress:
         self.sequence = row["sequence"]
         if row["type"] == "steering.injected":
             self.ends_with_message = False
+        if row["type"] == "artifact.created":
+            self.pending_files += loads(row["artifact_refs"])
         if row["source"] != "runner":
             return
         self.ends_with_message = row["type"] == "message.completed"
@@ -72,8 +74,6 @@ class RunProgress:
                 self.open_tools.add(str(loads(row["data"]).get("tool_call_id")))
             case "tool.call.completed":
                 self.open_tools.discard(str(loads(row["data"]).get("tool_call_id")))
-            case "artifact.created":
-                self.pending_files += loads(row["artifact_refs"])
             case "message.completed":
                 self.messages += 1
                 self.text, self.pending_files = "", []

@@ -194,6 +194,8 @@ class RunSession:
         """Set if a remote worker executes the run."""
         self.audit_rows: list[Insert] = []
         """Audit rows of allowed calls, written with the run's next unit."""
+        self.created_files: list[dict[str, Any]] = []
+        """References to files that tools of the Host created for the next message; they are in the ledger, too."""
         self.meter = RunMeter()
         self.stream: AbortableWork | None = None
         self.stopping: RunTermination | None = None

@@ -25,6 +25,8 @@ from .tables import (
     TRANSCRIPT,
 )
 
+KNOWLEDGE_SOURCE = "knowledge"
+"""Source of artifacts that are files of knowledge bases, which stay as long as the file does."""
 PeriodName = Literal["events", "artifacts", "audit", "model_calls", "heard"]
 FINAL_STATUSES = tuple(status for status in get_args(RunStatus) if status not in ACTIVE_STATUSES)
 
@@ -42,16 +44,21 @@ class Sweep:
     """A column of the inbox and a column of this table: a row stays while the inbox refers to it."""
     final_values: tuple[str, tuple[str, ...]] | None = None
     """A column and its final values; rows with other values stay."""
+    kept_value: tuple[str, str] | None = None
+    """A column and a value; rows with it stay."""
     keep_newest: bool = False
     """True if the newest row stays, because the numbering of new rows continues from it."""
 
     def is_final(self, row: Row) -> bool:
+        if self.kept_value is not None and row[self.kept_value[0]] == self.kept_value[1]:
+            return False
         return self.final_values is None or row[self.final_values[0]] in self.final_values[1]
 
     @property
     def columns(self) -> tuple[str, ...]:
         extra_columns = {self.inbox_reference[1]} if self.inbox_reference else set()
         extra_columns |= {self.final_values[0]} if self.final_values else set()
+        extra_columns |= {self.kept_value[0]} if self.kept_value else set()
         return (self.key, *sorted(extra_columns - {self.key, "created_at"}), "created_at")
 
     async def removable(self, journal: Journal, rows: list[Row]) -> list[Row]:
@@ -106,7 +113,13 @@ SWEEPS: tuple[Sweep, ...] = (
         dependents=((OUTCOMES, "event_seq"), (TRAIL, "event_seq")),
         inbox_reference=("event_seq", "seq"),
     ),
-    Sweep(ARTIFACTS, "artifact_id", "artifacts", inbox_reference=("lane", "conversation_id")),
+    Sweep(
+        ARTIFACTS,
+        "artifact_id",
+        "artifacts",
+        inbox_reference=("lane", "conversation_id"),
+        kept_value=("source", KNOWLEDGE_SOURCE),
+    ),
     Sweep(APPROVALS, "approval_id", "events", final_values=("status", ("approved", "denied", "expired"))),
     Sweep(AUDIT, "seq", "audit"),
     Sweep(MODEL_CALLS, "call_id", "model_calls"),

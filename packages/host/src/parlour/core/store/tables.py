@@ -6,6 +6,9 @@ from parlour.core.cluster.tables import OWNERS as OWNERS
 from parlour.core.journal import Column, Table
 
 from .columns import columns
+from .knowledge_tables import KNOWLEDGE_BASES as KNOWLEDGE_BASES
+from .knowledge_tables import KNOWLEDGE_CHUNKS as KNOWLEDGE_CHUNKS
+from .knowledge_tables import KNOWLEDGE_FILES as KNOWLEDGE_FILES
 from .platform_tables import DIRECTORY as DIRECTORY
 from .platform_tables import DIRECTORY_MEMBERS as DIRECTORY_MEMBERS
 from .platform_tables import DIRECTORY_MESSAGES as DIRECTORY_MESSAGES
@@ -382,6 +385,9 @@ TABLES: tuple[Table, ...] = (
     DIRECTORY_MEMBERS,
     DIRECTORY_MESSAGES,
     REPLY_ALLOWANCES,
+    KNOWLEDGE_BASES,
+    KNOWLEDGE_FILES,
+    KNOWLEDGE_CHUNKS,
     HOSTS,
     LEASES,
     OWNERS,

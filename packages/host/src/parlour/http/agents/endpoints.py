@@ -1,5 +1,6 @@
 """Endpoints to create, read, change, delete and test agents."""
 
+from collections.abc import Awaitable, Callable
 from operator import attrgetter
 
 from fastapi import APIRouter, Request
@@ -19,11 +20,15 @@ from .connection_test import RunnerConnectionTest
 from .mapping import AgentMapper
 from .schemas import AgentBody, AgentChange, AgentResponse, AgentTestBody, AgentTestResponse
 
+Prepare = Callable[[Agent], Awaitable[None]]
+"""Prepares what a saved agent needs, such as the Box; called before the response."""
+
 
 def router(
     agents: AgentRepository,
     form: AgentMapper,
     connection_test: RunnerConnectionTest,
+    prepare: Prepare,
     cursors: Cursors,
     ids: Ids,
     clock: Clock,
@@ -39,6 +44,10 @@ def router(
         agent = form.to_agent(AgentId(ids.new()), given, before)
         return await connection_test.run(agent, accepted_language(request.headers.raw))
 
+    async def after_change(principal: Principal, before: Agent | None, after: Agent | None) -> None:
+        if after is not None:
+            await prepare(after)
+
     def build(agent_id: AgentId, body: AgentBody, before: Agent | None, principal: Principal) -> Agent:
         return form.to_agent(agent_id, body, before)
 
@@ -46,7 +55,9 @@ def router(
         routes,
         ConfigResource("agent", "/agents", agents.get, attrgetter("agent_id"), form.to_response, cursors, clock),
         CrudSchemas("agent", "agent_id", AgentBody, AgentResponse, replace_body=AgentChange),
-        CrudOperations(agents.all, build, agents.add, agents.replace, agents.remove, without_wait(form.to_response)),
+        CrudOperations(
+            agents.all, build, agents.add, agents.replace, agents.remove, without_wait(form.to_response), after_change
+        ),
         lambda: AgentId(ids.new()),
     )
     return routes

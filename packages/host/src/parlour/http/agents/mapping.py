@@ -4,6 +4,8 @@ secrets."""
 from collections.abc import Mapping
 from typing import cast
 
+from parlour.core.box import session_template
+from parlour.core.box.policy import BoxPolicy
 from parlour.core.config import form_validation, secret_fields
 from parlour.core.config.word_lists import WordListRepository
 from parlour.core.model import resource_policy
@@ -20,6 +22,7 @@ from .schemas import (
     AgentBody,
     AgentChange,
     AgentResponse,
+    BoxPolicyResponse,
     Names,
     ResourceKind,
     ResourcePolicyResponse,
@@ -60,6 +63,7 @@ class AgentMapper:
             raise Problem(
                 422, "invalid_argument", f"{first_problem['field']}: {first_problem['message']}", {"fields": fields}
             )
+        _check_box_policy(BoxPolicy.decode(body.box_policy.model_dump()))
         check_policy(body.message_policy, self._lists)
         fields_of_body = body.model_dump(
             exclude={"resource_policy", "state_policy", "event_types", "runner_config", "message_policy"}
@@ -91,6 +95,7 @@ class AgentMapper:
             "delivery_policy": agent.delivery_policy,
             "approval_policy": agent.approval_policy,
             "tool_policy": [cast("ToolRuleResponse", entry) for entry in agent.tool_policy],
+            "box_policy": _box_policy(BoxPolicy.decode(agent.box_policy)),
             "restart_policy": agent.restart_policy,
             "timeout_seconds": agent.timeout_seconds,
             "stale_after": agent.stale_after,
@@ -100,6 +105,28 @@ class AgentMapper:
             "message_policy": agent.message_policy,
             "enabled": agent.enabled,
         }
+
+
+def _check_box_policy(policy: BoxPolicy) -> None:
+    """Raises Problem if the policy contradicts its profile, or its template can't be filled in."""
+    problems = policy.problems()
+    if template_problem := session_template.find_problem(policy.session_template):
+        problems.append(("session_template", template_problem))
+    if problems:
+        fields = [{"field": f"box_policy.{name}", "message": message} for name, message in problems]
+        first = fields[0]
+        raise Problem(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
+
+
+def _box_policy(policy: BoxPolicy) -> BoxPolicyResponse:
+    return {
+        "tools": list(policy.tools),
+        "read_only": policy.read_only,
+        "network": policy.network,
+        "profile": policy.profile,
+        "session_template": policy.session_template,
+        "ask": list(policy.ask),
+    }
 
 
 def _resource_policy(policy: ResourcePolicy) -> ResourcePolicyResponse:

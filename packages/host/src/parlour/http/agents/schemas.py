@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_val
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
+from parlour.core.box.session_template import DEFAULT_TEMPLATE, MAX_TEMPLATE_CHARACTERS
 from parlour.core.message_policy.schema import MessagePolicy
 from parlour.core.model.delivery_policy import MIN_MESSAGE_SIZE
 from parlour.core.model.ids import AgentId, BotId, RunnerId
@@ -139,6 +140,19 @@ class ToolRuleBody(BaseModel):
     seconds: float = Field(default=1800, ge=10, le=86_400)
 
 
+class BoxPolicyBody(BaseModel):
+    """What the agent may do in the Box; without tools it gets nothing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tools: list[Literal["exec", "read", "write", "edit", "glob", "grep"]] = Field(default=[], max_length=6)
+    read_only: bool = False
+    network: bool | None = Field(default=None, description="Null: as in the profile.")
+    profile: Literal["default", "offline_readonly", "network_basic", "network_extended"] = "default"
+    session_template: str = Field(default=DEFAULT_TEMPLATE, min_length=1, max_length=MAX_TEMPLATE_CHARACTERS)
+    ask: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(default=[], max_length=100)
+
+
 def _rule_variant(rule: Any) -> str:
     """Selects the variant of the union: any object is validated as a rule, so that errors name the field inside it."""
     return "object" if isinstance(rule, dict | ApprovalRuleBody) else "word"
@@ -177,6 +191,7 @@ class AgentBody(BaseModel):
     delivery_policy: DeliveryPolicyBody = DeliveryPolicyBody()
     approval_policy: dict[ActionPattern, Rule] = Field(default={}, max_length=100)
     tool_policy: list[ToolRuleBody] = Field(default=[], max_length=100)
+    box_policy: BoxPolicyBody = BoxPolicyBody()
     restart_policy: Literal["auto", "never", "always"] = "auto"
     timeout_seconds: float = Field(default=300, ge=0, le=86_400)
     stale_after: float = Field(default=600, ge=0, le=MAX_DURATION_SECONDS)
@@ -260,6 +275,18 @@ class ToolRuleResponse(TypedDict):
     seconds: float
 
 
+class BoxPolicyResponse(TypedDict):
+    tools: list[str]
+    read_only: bool
+    network: bool | None
+    """Null: as in the profile."""
+    profile: str
+    session_template: str
+    """Which messages share a sandbox."""
+    ask: list[str]
+    """Patterns of commands that need an approval."""
+
+
 class AgentResponse(TypedDict):
     agent_id: Id
     name: str
@@ -275,6 +302,7 @@ class AgentResponse(TypedDict):
     approval_policy: dict[str, Any]
     tool_policy: list[ToolRuleResponse]
     """The first entry that matches a tool decides about its calls; without one they are allowed."""
+    box_policy: BoxPolicyResponse
     restart_policy: Literal["auto", "never", "always"]
     timeout_seconds: float
     """0: none."""

@@ -7,8 +7,8 @@ from fastapi import APIRouter
 from parlour.core.access import audit
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.default_model import DefaultModelAssigner
-from parlour.core.config.model_usage import ModelReferences
 from parlour.core.config.models import ModelRepository
+from parlour.core.config.resource_usage import ResourceReferences
 from parlour.core.journal import Insert
 from parlour.core.model.ids import ModelId, ProviderId
 from parlour.core.model.model_config import Model
@@ -37,7 +37,7 @@ class ModelAgents:
 
     repository: AgentRepository
     default_agent: DefaultModelAssigner
-    references: ModelReferences
+    references: ResourceReferences
     clock: Clock
 
     async def offer(self, principal: Principal, model: Model) -> None:

@@ -43,7 +43,7 @@ def _require_address(address: str) -> str:
 
 
 Key = Annotated[str, Field(min_length=1, max_length=MAX_KEY_LENGTH), AfterValidator(_require_key)]
-Ability = Literal["vision", "audio", "tools", "reasoning", "json"]
+Ability = Literal["vision", "audio", "files", "tools", "reasoning", "json"]
 
 
 class ProviderBody(BaseModel):

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
 from parlour.app.settings import HostSettings
 
-from . import clock, environment_checks, plugin_checks, postgres, proxies, storage
+from . import box, clock, environment_checks, plugin_checks, postgres, proxies, storage
 from .finding import Finding, problem
 
 
@@ -21,6 +21,7 @@ async def run_checks(settings: HostSettings) -> AsyncIterator[Finding]:
         postgres.check,
         clock.check,
         environment_checks.check,
+        box.check,
         proxies.check,
         plugin_checks.check,
     )

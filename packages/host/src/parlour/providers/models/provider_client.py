@@ -25,13 +25,19 @@ from .dialects.base import (
 from .dialects.common import ToolNames
 from .dialects.gemini import Gemini
 from .dialects.openai import OpenAI
+from .dialects.openai_responses import OpenAIResponses
 from .errors import ModelCallFailure
 from .http_connection import ProviderConnection
 from .retry import KeyRing, RetryingClient
 from .stream_reader import ModelStreamReader, read_json
 from .timeouts import ModelTimeouts
 
-DIALECTS: dict[str, type[ModelDialect]] = {"openai": OpenAI, "anthropic": Anthropic, "gemini": Gemini}
+DIALECTS: dict[str, type[ModelDialect]] = {
+    "openai": OpenAI,
+    "openai-responses": OpenAIResponses,
+    "anthropic": Anthropic,
+    "gemini": Gemini,
+}
 
 
 class ProviderClient:

@@ -58,14 +58,15 @@ class ToolRegistry:
         problems = _problems(parameters, offer)
         if problems:
             return error_outcome(f"the tool was not called: {'; '.join(problems)}")
-        deadline = asyncio.timeout(self._call_seconds)
+        seconds = offer.call_seconds or self._call_seconds
+        deadline = asyncio.timeout(seconds)
         try:
             async with deadline:
                 return sanitize_outcome(await source.call(context, tool_name, parameters))
         except TimeoutError as error:
             if not deadline.expired():
                 raise
-            message = f"the tool '{tool_name}' did not answer within {self._call_seconds:g} s"
+            message = f"the tool '{tool_name}' did not answer within {seconds:g} s"
             raise ProviderFailed("deadline_exceeded", message, retryable=offer.read_only) from error
 
     def _found(self, tool_name: str) -> tuple[OfferedTool, ToolRegistrySource]:

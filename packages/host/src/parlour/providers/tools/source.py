@@ -24,6 +24,8 @@ class OfferedTool:
     description: str = ""
     parameters_schema: Mapping[str, Any] = field(default_factory=lambda: NO_PARAMETERS_SCHEMA)
     read_only: bool = False
+    call_seconds: float = 0
+    """Seconds that a call may take; 0 means as the setting says."""
 
     @property
     def namespace(self) -> str:

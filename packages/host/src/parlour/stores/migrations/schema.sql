@@ -348,6 +348,78 @@ CREATE TABLE jobs (
 
 ;
 
+CREATE TABLE knowledge_bases (
+	kb_id TEXT NOT NULL, 
+	name TEXT NOT NULL, 
+	definition TEXT NOT NULL, 
+	state TEXT NOT NULL, 
+	generation INTEGER NOT NULL, 
+	dimension INTEGER NOT NULL, 
+	files INTEGER NOT NULL, 
+	chunks INTEGER NOT NULL, 
+	bytes INTEGER NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (kb_id)
+)
+ STRICT
+
+;
+
+CREATE TABLE knowledge_chunks (
+	chunk_id TEXT NOT NULL, 
+	kb_id TEXT NOT NULL, 
+	file_id TEXT NOT NULL, 
+	text TEXT NOT NULL, 
+	heading TEXT NOT NULL, 
+	hints TEXT NOT NULL, 
+	words TEXT NOT NULL, 
+	origin TEXT NOT NULL, 
+	generation INTEGER NOT NULL, 
+	position INTEGER NOT NULL, 
+	page INTEGER NOT NULL, 
+	char_start INTEGER NOT NULL, 
+	char_end INTEGER NOT NULL, 
+	tokens INTEGER NOT NULL, 
+	enabled INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (chunk_id)
+)
+ STRICT
+
+;
+
+CREATE VIRTUAL TABLE knowledge_chunks_words USING fts5(words, content='knowledge_chunks', tokenize='unicode61 remove_diacritics 0', detail=none);
+
+CREATE TABLE knowledge_files (
+	file_id TEXT NOT NULL, 
+	kb_id TEXT NOT NULL, 
+	name TEXT NOT NULL, 
+	mime_type TEXT NOT NULL, 
+	sha256 TEXT NOT NULL, 
+	artifact_id TEXT NOT NULL, 
+	source TEXT NOT NULL, 
+	address TEXT NOT NULL, 
+	metadata TEXT NOT NULL, 
+	options TEXT NOT NULL, 
+	state TEXT NOT NULL, 
+	job_id TEXT NOT NULL, 
+	error_code TEXT NOT NULL, 
+	error TEXT NOT NULL, 
+	parser TEXT NOT NULL, 
+	generation INTEGER NOT NULL, 
+	size_bytes INTEGER NOT NULL, 
+	pages INTEGER NOT NULL, 
+	chunks INTEGER NOT NULL, 
+	refreshed_at INTEGER NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (file_id)
+)
+ STRICT
+
+;
+
 CREATE TABLE leases (
 	host_id TEXT NOT NULL, 
 	slot INTEGER NOT NULL, 
@@ -855,6 +927,18 @@ CREATE INDEX jobs_by_kind_order_key_state_event_seq_job_id ON jobs (kind, order_
 
 CREATE INDEX jobs_by_state_part ON jobs (state, part);
 
+CREATE INDEX knowledge_chunks_by_file_id_generation_position ON knowledge_chunks (file_id, generation, position);
+
+CREATE INDEX knowledge_chunks_by_kb_id_chunk_id ON knowledge_chunks (kb_id, chunk_id);
+
+CREATE INDEX knowledge_files_by_artifact_id ON knowledge_files (artifact_id);
+
+CREATE INDEX knowledge_files_by_kb_id_file_id ON knowledge_files (kb_id, file_id);
+
+CREATE INDEX knowledge_files_by_kb_id_name ON knowledge_files (kb_id, name);
+
+CREATE INDEX knowledge_files_by_kb_id_sha256 ON knowledge_files (kb_id, sha256);
+
 CREATE INDEX limits_by_conversation_id ON limits (conversation_id);
 
 CREATE INDEX limits_by_expires_at ON limits (expires_at);
@@ -909,6 +993,12 @@ CREATE INDEX trail_by_event_seq ON trail (event_seq);
 
 CREATE INDEX transcript_by_run_id ON transcript (run_id);
 
+CREATE TRIGGER knowledge_chunks_added AFTER INSERT ON knowledge_chunks BEGIN INSERT INTO knowledge_chunks_words (rowid, words) VALUES (new.rowid, new.words); END;
+
+CREATE TRIGGER knowledge_chunks_changed AFTER UPDATE OF words ON knowledge_chunks BEGIN INSERT INTO knowledge_chunks_words (knowledge_chunks_words, rowid, words) VALUES ('delete', old.rowid, old.words); INSERT INTO knowledge_chunks_words (rowid, words) VALUES (new.rowid, new.words); END;
+
+CREATE TRIGGER knowledge_chunks_removed AFTER DELETE ON knowledge_chunks BEGIN INSERT INTO knowledge_chunks_words (knowledge_chunks_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
+
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0019');
+INSERT INTO alembic_version VALUES ('0020');

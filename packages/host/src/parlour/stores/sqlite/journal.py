@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from parlour.core.journal import PreparedCallback, Receipt, Row, Search, Select, StorageFailed, Unit
+from parlour.core.store.tables import TRANSCRIPT
 from parlour.stores.futures import resolve
 from parlour.stores.sql import SQLITE, Compiler
 
@@ -85,7 +86,7 @@ class SqliteJournal:
     async def search(self, query: Search) -> list[Row]:
         self._require_open()
         if (
-            read(self._point_connection, fulltext.PENDING_EXISTS, (), self._path) != []
+            query.table is TRANSCRIPT and read(self._point_connection, fulltext.PENDING_EXISTS, (), self._path) != []
         ):  # rows are waiting, or the check failed
             taken_in: asyncio.Future[Receipt] = self._loop.create_future()
             self._writer.submit(SqliteWriteJob("search.index", [(fulltext.INDEX_PENDING, (), None)], taken_in))

@@ -42,7 +42,9 @@ class PlatformDriver(ABC):
     api: ClassVar[type[PlatformApi]]
     samples: ClassVar[Sequence[Sample]]
     level: ClassVar[Level] = "protocol"
-    """The evidence of a row that passes with a Host; `peer` if a third-party server is the platform."""
+    """The evidence of a row that passes with a Host; `protocol+` if an unmodified third-party client accepts the
+    simulator, and `peer` if a third-party server is the platform.
+    """
     connects: ClassVar[bool] = True
     """False if the platform connects to the adapter."""
     tokens_per_message: ClassVar[int] = 1

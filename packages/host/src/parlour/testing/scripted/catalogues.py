@@ -24,7 +24,7 @@ class ScriptedKnowledge:
         return [KnowledgeBaseResource(kb_id=name, name=name) for name in self._bases]
 
     async def retrieve(
-        self, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None
+        self, context: CallContext, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None
     ) -> Sequence[KnowledgeChunk]:
         self.queries.append((kb_id, query, top_k, filters))
         matches = [

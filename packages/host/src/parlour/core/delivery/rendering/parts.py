@@ -12,6 +12,7 @@ from parlour.core.platforms.manifest import AdapterManifest
 from parlour_sdk.values import dataclass
 
 from .components import media_component, media_fallback_text
+from .sources import source_list
 from .text_formatter import TextFormatter
 
 Chain = list[dict[str, Any]]
@@ -60,6 +61,7 @@ def render(
     content = message.get("content") or ""
     if isinstance(content, str):
         builder.message_text(_visible_text(content, policy))
+        builder.text(source_list(message))
     else:
         builder.elements(content)
     for reference in message.get("artifact_refs") or ():

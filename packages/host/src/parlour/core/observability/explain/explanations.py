@@ -35,7 +35,13 @@ DECISION_CODES = ("approval_approved", "approval_denied")
 """Codes of the sentences that name a person who decided."""
 API_KEY_PREFIX = "api_key:"
 """Prefix of the id of an API key that decided."""
-EXPLAINED_RUN_EVENTS = ("tool.call.started", "tool.call.completed", "action.decided", "run.failed")
+EXPLAINED_RUN_EVENTS = (
+    "tool.call.started",
+    "tool.call.completed",
+    "knowledge.retrieved",
+    "action.decided",
+    "run.failed",
+)
 """Types of run events that become steps of an explanation."""
 STEERING_RUN_EVENTS = ("steering.queued", "steering.injected", "steering.dropped")
 """Types of run events about steering that become steps of an explanation."""

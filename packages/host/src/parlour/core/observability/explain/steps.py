@@ -115,6 +115,8 @@ def _run_event_sentence(kind: str, data: dict[str, Any]) -> ExplanationSentence 
             return ExplanationSentence("tool", {"tool": data.get("tool_name")})
         case "tool.call.completed" if data.get("error"):
             return ExplanationSentence("tool_failed", {"tool": data.get("tool_name")})
+        case "knowledge.retrieved":
+            return _retrieval_sentence(data)
         case "steering.queued":
             return ExplanationSentence("steering_queued", {"event": data.get("source_event_id")})
         case "steering.injected" | "steering.dropped":
@@ -126,6 +128,14 @@ def _run_event_sentence(kind: str, data: dict[str, Any]) -> ExplanationSentence 
             return ExplanationSentence("runner_failed", {"error": data.get("error")})
         case _:
             return None
+
+
+def _retrieval_sentence(data: dict[str, Any]) -> ExplanationSentence:
+    """Names the files of the passages that a search found."""
+    passages = data.get("passages", [])
+    names = list(dict.fromkeys(str(passage.get("file_name")) for passage in passages))
+    values = {"base": data.get("kb_id"), "count": len(passages), "names": ", ".join(names)}
+    return ExplanationSentence("retrieved" if passages else "retrieved_nothing", values)
 
 
 def approval_step(approval: Row) -> ExplanationStep:

@@ -37,6 +37,8 @@ ENGLISH_SENTENCES = {
     "denied_on": "The run asked for {action} on '{resource}' and was refused: {code}.",
     "tool": "It used the tool {tool}.",
     "tool_failed": "The tool {tool} failed.",
+    "retrieved": "It searched the knowledge base {base} and found {count} passages: {names}.",
+    "retrieved_nothing": "It searched the knowledge base {base} and no passage fitted.",
     "steering_queued": "Event {event} came while it ran and was put into its queue.",
     "steering_injected": "It took in what had come meanwhile.",
     "steering_dropped": "What it had not taken in went back to be answered on its own.",

@@ -42,6 +42,10 @@ _UNKNOWN = ("seed", "n", "presence_penalty", "frequency_penalty", "reasoning_eff
 """Parameters of other services that this one would refuse."""
 THINKING = {"thinking": ("type", "thinking", "signature"), "redacted_thinking": ("type", "data")}
 """Blocks that are sent back unchanged, with their fields."""
+CACHE = {"type": "ephemeral"}
+CACHED_TURNS = 2
+USUAL_ANSWER_TOKENS = 8192
+"""Longest answer without a limit of the agent or the model's own parameters; a cut answer is continued once."""
 TOOL_ERROR = "is_error"
 """Key in the metadata of a message of role `tool`: the tool failed."""
 JSON_ONLY = "Answer with one JSON object and nothing else."
@@ -57,14 +61,14 @@ class Anthropic:
         output, instructions = _output(options.pop("response_format", None))
         body: dict[str, Any] = {
             "model": target.model.name,
-            "max_tokens": target.model.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS,
+            "max_tokens": _answer_tokens(target, options),
             "messages": _turns(target, request.messages, names),
             **output,
             **_parameters(options, names),
             "stream": stream,
         }
         if system or instructions:
-            body["system"] = "\n\n".join([*system, *instructions])
+            body["system"] = [_text("\n\n".join([*system, *instructions]))]
         if request.tools:
             body["tools"] = [
                 {
@@ -74,6 +78,7 @@ class Anthropic:
                 }
                 for each in request.tools
             ]
+        _mark_cached(body)
         return ModelHttpRequest("/v1/messages", body)
 
     def response_parser(self) -> "AnthropicResponseParser":
@@ -161,6 +166,20 @@ class AnthropicResponseParser:
         )
         usage = Usage(prompt_tokens=prompt, completion_tokens=number(self._usage_fields, "output_tokens"))
         return with_details(usage, cached, 0)
+
+
+def _answer_tokens(target: CallTarget, options: dict[str, Any]) -> int:
+    """Returns the longest answer. A service reserves it, so the whole ability of a model is used only for reasoning."""
+    most = target.model.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS
+    return most if options.get("thinking") else min(most, USUAL_ANSWER_TOKENS)
+
+
+def _mark_cached(body: dict[str, Any]) -> None:
+    """Marks the ends of what later requests begin with: tools, instructions, and the last two turns of the user."""
+    users = [turn["content"] for turn in body["messages"] if turn["role"] == "user"]
+    for blocks in (body.get("tools"), body.get("system"), *users[-CACHED_TURNS:]):
+        if blocks and blocks[-1].get("text") != "":
+            blocks[-1] = {**blocks[-1], "cache_control": CACHE}
 
 
 def _finish(body: Any) -> str:

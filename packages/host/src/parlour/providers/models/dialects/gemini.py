@@ -177,8 +177,10 @@ def _turns(target: CallTarget, messages: Sequence[Message], names: ToolNameMap) 
 
 def _result(message: Message, asked_for: Mapping[str, str], names: ToolNameMap) -> dict[str, Any]:
     name = asked_for.get(message.tool_call_id or "") or names.wire(message.name or "tool")
-    value = parse_arguments(content_text(message.content))
-    response = value if isinstance(value, dict) else {"output": value}
+    text = content_text(message.content)
+    value = parse_arguments(text)
+    failed = (message.metadata or {}).get("is_error") is True
+    response = {"error": text} if failed else value if isinstance(value, dict) and value else {"output": text}
     return {"functionResponse": {"name": name, "response": response}}
 
 

@@ -1,5 +1,6 @@
 """Dialect of OpenAI's chat completions and embeddings, which most other services have adopted."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from .base import (
 )
 from .common import content_text, data_address, mime_type, serialize_arguments, to_text, valid_arguments
 
+MAX_KEY_CHARACTERS = 2000
 JOINED_ROLES = ("user", "assistant")
 FINISHES = {"function_call": "tool_calls", "max_tokens": "length", "eos": "stop"}
 
@@ -38,6 +40,7 @@ class OpenAI:
         body: dict[str, Any] = {
             "model": target.model.name,
             "messages": _turns(request.messages, names, target.kind.returns_reasoning),
+            **({"prompt_cache_key": prompt_cache_key(request.messages)} if target.kind.caches_by_key else {}),
             **({"tools": [_tool(each, names) for each in request.tools]} if request.tools else {}),
             **({"stream_options": {"include_usage": True}} if stream else {}),
             **_parameters(target, request),
@@ -103,6 +106,12 @@ class OpenAIResponseParser:
         partial.arguments += (
             arguments if isinstance(arguments, str) else serialize_arguments(arguments) if arguments else ""
         )
+
+
+def prompt_cache_key(messages: Sequence[Message]) -> str:
+    """Returns a key that requests with the same beginning share, so that the service finds what it has cached."""
+    beginning = [content_text(each.content)[:MAX_KEY_CHARACTERS] for each in messages[:2]]
+    return hashlib.sha256("\n".join(beginning).encode(errors="replace")).hexdigest()[:32]
 
 
 def _raise_for_error(data: Any) -> None:
@@ -182,9 +191,13 @@ def _content(content: str | Sequence[ContentElement]) -> Any:
     """Returns the content as a string if it is only text, which every service accepts."""
     if isinstance(content, str):
         return content
-    if not any(isinstance(each, MediaElement) and each.type in ("image", "audio") for each in content):
+    if not any(isinstance(each, MediaElement) and _is_taken(each) for each in content):
         return "".join(map(to_text, content))
     return [_part(element) for element in content]
+
+
+def _is_taken(media: MediaElement) -> bool:
+    return media.type in ("image", "audio") or (media.type == "file" and mime_type(media) == "application/pdf")
 
 
 def _part(element: ContentElement) -> dict[str, Any]:
@@ -195,4 +208,6 @@ def _part(element: ContentElement) -> dict[str, Any]:
     if isinstance(element, MediaElement) and element.type == "audio" and element.content_base64:
         format = mime_type(element).partition("/")[2].removeprefix("x-").replace("mpeg", "mp3")
         return {"type": "input_audio", "input_audio": {"data": element.content_base64, "format": format}}
+    if isinstance(element, MediaElement) and element.content_base64 and _is_taken(element):
+        return {"type": "file", "file": {"filename": element.name or "file.pdf", "file_data": data_address(element)}}
     return {"type": "text", "text": to_text(element)}

@@ -1,0 +1,78 @@
+"""Builds the Box subsystem: the connection to the Box, its tools, and the service for operators."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from parlour.core.box.messages import BoxConfig
+from parlour.core.model.agent import Agent
+from parlour.providers.box.attachments import BoxAttachments
+from parlour.providers.box.audit import BoxAudit
+from parlour.providers.box.callers import BoxCallers
+from parlour.providers.box.commands import BoxCommands
+from parlour.providers.box.connection import BoxConnection
+from parlour.providers.box.file_tools import BoxFileTools
+from parlour.providers.box.files import BoxFiles
+from parlour.providers.box.output_artifacts import OutputArtifacts
+from parlour.providers.box.service import BoxService
+from parlour.providers.box.tools import BoxTools
+from parlour_sdk.values import dataclass
+
+from .core import Core
+from .core_ports import CorePorts
+from .data_directory import DataDirectory
+from .settings import HostSettings
+
+READY_SECONDS = 10.0
+"""Seconds that the start of the Host, or saving an agent, waits for a Box that is starting."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxSubsystem:
+    """The Box of a Host."""
+
+    connection: BoxConnection
+    tools: BoxTools
+    service: BoxService
+
+    async def prepare(self, *agents: Agent) -> None:
+        """Starts the Box if one of the agents uses it, and waits until its tools can be offered or can't be."""
+        if any(uses_box(agent) for agent in agents):
+            await self.connection.wait_until_known(READY_SECONDS)
+
+
+def uses_box(agent: Agent) -> bool:
+    return agent.enabled and bool(agent.box_policy.get("tools"))
+
+
+@asynccontextmanager
+async def open_box(
+    settings: HostSettings, directory: DataDirectory, core: Core, ports: CorePorts
+) -> AsyncIterator[BoxSubsystem]:
+    """Opens the Box. Its process starts with the first need."""
+    box = settings.box
+    config = BoxConfig(
+        backend=box.backend,
+        bubblewrap=str(settings.plugins.bubblewrap or ""),
+        root=str(box.local.host_root or directory.path / "box" / "workspaces"),
+        hidden=[str(directory.path)],
+        idle_seconds=box.idle_seconds,
+        max_sessions=box.max_sessions,
+        workspace_days=box.workspace_days,
+        workspace_mb=box.local.workspace_quota_mb,
+    )
+    connection = BoxConnection(config, ports.ids.new(), box.enabled)
+    service = BoxService(connection, ports.clock)
+    files = BoxFiles(service)
+    tools = BoxTools(
+        connection,
+        lambda: any(uses_box(agent) for agent in core.agents.all()),
+        BoxCallers(core.sessions, core.agents, ports.journal, box.force_template),
+        BoxCommands(service, OutputArtifacts(core.artifacts, ports.journal, ports.clock)),
+        BoxFileTools(files),
+        BoxAttachments(files, core.artifacts, ports.journal, ports.clock),
+        BoxAudit(ports.journal, ports.clock),
+    )
+    try:
+        yield BoxSubsystem(connection, tools, service)
+    finally:
+        await connection.close()

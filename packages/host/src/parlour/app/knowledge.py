@@ -1,0 +1,165 @@
+"""Builds knowledge bases when the first one is needed. A Host without a base loads nothing of them."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parlour.core.jobs.job import Job, JobHandler, JobResult
+from parlour.core.jobs.progress import JobProgress
+from parlour.core.journal import Journal, Select, Statement
+from parlour.core.model.providers import CallContext, Models, ProviderFailed
+from parlour.core.models.budgeted_models import BudgetedModels
+from parlour.core.models.gated_models import with_effect_gate
+from parlour.core.store.tables import KNOWLEDGE_BASES
+from parlour_sdk.protocol.knowledge import KnowledgeChunk
+from parlour_sdk.protocol.resources import KnowledgeBaseResource
+
+from .core import Core
+from .core_ports import CorePorts
+from .settings import HostSettings
+
+if TYPE_CHECKING:
+    from parlour.core.knowledge.jobs import KnowledgeJobs
+    from parlour.core.knowledge.ports import VectorStore
+    from parlour.core.knowledge.service import KnowledgeBaseService
+
+FOLDER = "knowledge"
+"""Folder of the data directory with the vectors, which are made again from the database if they are missing."""
+
+
+class KnowledgeSubsystem:
+    """The knowledge bases of a Host. Implements the port of runs."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self._build: Callable[[], KnowledgeParts] | None = None
+        self._parts: KnowledgeParts | None = None
+
+    @property
+    def is_used(self) -> bool:
+        """True if there is or was a base since the start."""
+        return self._parts is not None
+
+    @property
+    def service(self) -> "KnowledgeBaseService":
+        """The service, which is built on first use."""
+        return self._used_parts().service
+
+    def resources(self) -> Sequence[KnowledgeBaseResource]:
+        return self._parts.service.resources() if self._parts is not None else ()
+
+    async def retrieve(
+        self, context: CallContext, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None
+    ) -> Sequence[KnowledgeChunk]:
+        if self._parts is None:
+            raise ProviderFailed("not_found", f"there is no knowledge base '{kb_id[:64]}'")
+        return await self._parts.service.retrieve(context, kb_id, query, top_k, filters)
+
+    def embedding_problem(self, model_id: str) -> str:
+        """Returns why a model can't embed texts; empty if it can. An empty id is the offline embedding."""
+        from parlour.providers.knowledge.installation import INSTALL_COMMAND, is_installed
+
+        if not is_installed():
+            return f"knowledge bases need an extra that is not installed: {INSTALL_COMMAND}, then start Parlour again"
+        known = {model.model_id: model.type for model in self._models.resources()}
+        if model_id and known.get(model_id) != "embedding":
+            return "it must be the id of a configured embedding model; leave it out to embed offline"
+        return ""
+
+    async def open(self, settings: HostSettings, ports: CorePorts, core: Core, folder: Callable[[str], Path]) -> None:
+        """Prepares the bases, and loads them if there are any."""
+        self._build = lambda: _build(settings, ports, core, folder)
+        core.jobs.register(KnowledgeJobHandler(self))
+        if await _has_bases(ports.journal):
+            await self._used_parts().service.load()
+
+    async def recover(self) -> None:
+        """Starts to make vectors again that are missing, such as those of a restored backup."""
+        if self._parts is not None:
+            await self._parts.jobs.rebuild_missing_vectors()
+
+    async def close(self) -> None:
+        if self._parts is not None:
+            await self._parts.store.close()
+
+    @property
+    def jobs(self) -> "KnowledgeJobs":
+        return self._used_parts().jobs
+
+    def _used_parts(self) -> "KnowledgeParts":
+        if self._parts is None:
+            assert self._build is not None
+            self._parts = self._build()
+        return self._parts
+
+
+class KnowledgeParts:
+    """The objects that knowledge bases consist of."""
+
+    def __init__(self, service: "KnowledgeBaseService", jobs: "KnowledgeJobs", store: "VectorStore") -> None:
+        self.service = service
+        self.jobs = jobs
+        self.store = store
+
+
+class KnowledgeJobHandler(JobHandler):
+    """Passes the jobs of bases on to the subsystem. It is registered without loading it."""
+
+    kind = "knowledge"
+    keeps_done = False
+    concurrency = 2
+
+    def __init__(self, knowledge: KnowledgeSubsystem) -> None:
+        self._knowledge = knowledge
+
+    async def run(self, job: Job, progress: JobProgress) -> JobResult:
+        return await self._knowledge.jobs.run(job, progress)
+
+    def on_failed(self, job: Job, reason: str) -> Sequence[Statement]:
+        return self._knowledge.jobs.on_failed(job, reason)
+
+
+async def _has_bases(journal: Journal) -> bool:
+    return bool(await journal.read(Select(KNOWLEDGE_BASES, columns=("kb_id",), limit=1)))
+
+
+def _build(settings: HostSettings, ports: CorePorts, core: Core, folder: Callable[[str], Path]) -> KnowledgeParts:
+    from parlour.core.knowledge.bases import KnowledgeBases
+    from parlour.core.knowledge.contents import KnowledgeQuotas, StoredContents
+    from parlour.core.knowledge.ingestion import Ingestion
+    from parlour.core.knowledge.jobs import KnowledgeJobs
+    from parlour.core.knowledge.reembedding import Reembedding
+    from parlour.core.knowledge.retrieval import Retrieval
+    from parlour.core.knowledge.service import KnowledgeBaseService
+    from parlour.providers.knowledge.embeddings import ModelEmbeddings
+    from parlour.providers.knowledge.parsing.process import ParserLimits, ParserProcesses
+    from parlour.providers.knowledge.vector_files import VectorFiles
+
+    journal, clock, limits = ports.journal, ports.clock, settings.knowledge
+    models = BudgetedModels(with_effect_gate(ports.providers.models, ports.ownership), core.budgets, core.reservations)
+    embeddings = ModelEmbeddings(models)
+    vectors = folder(FOLDER)
+    store = VectorFiles(vectors)
+    parser = ParserProcesses(
+        ParserLimits(limits.parse_seconds, limits.parse_memory_mb),
+        settings.plugins.bubblewrap,
+        settings.plugins.sandbox != "off",
+    )
+    quotas = KnowledgeQuotas(limits.file_bytes, limits.files, limits.chunks, limits.total_bytes)
+    contents = StoredContents(journal, core.artifacts, ports.fetcher, parser, clock, quotas, _work_folder(vectors))
+    bases = KnowledgeBases(journal, clock)
+    ingestion = Ingestion(journal, parser, embeddings, store, contents, clock, limits.chunks)
+    reembedding = Reembedding(journal, bases, embeddings, store, clock)
+    jobs = KnowledgeJobs(core.jobs, bases, ingestion, reembedding, store, journal, clock)
+    retrieval = Retrieval(journal, embeddings, store, embeddings)
+    service = KnowledgeBaseService(journal, bases, jobs, contents, retrieval, ports.ids, clock)
+    return KnowledgeParts(service, jobs, store)
+
+
+def _work_folder(parent: Path) -> Path:
+    """Returns an empty folder for files that are being read; a crashed Host may have left some."""
+    work = parent / ".work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(mode=0o700)
+    return work

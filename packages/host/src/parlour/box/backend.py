@@ -1,0 +1,72 @@
+"""The port of backends: what starts sandboxes. `bubblewrap_backend` implements it; `testing.fake_box` has a fake."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from parlour.core.box.messages import SessionSpec
+from parlour_sdk.values import dataclass
+
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BackendInfo:
+    """What a backend is, and which of its limits hold."""
+
+    name: str
+    version: str
+    limits: str
+    """What limits memory, processes and CPU: cgroup2, cgroup1 or rlimit."""
+    quota: str
+    """What limits a workspace: loop, tmpfs, or advisory."""
+    notice: str = ""
+    """What does not hold here, in words; empty if all holds."""
+
+
+class BackendUnavailable(Exception):
+    """Raised when a backend does not work here, with the reason and what helps."""
+
+    def __init__(self, reason: str, remedy: str, command: str = "") -> None:
+        super().__init__(f"{reason}; {remedy}")
+        self.reason = reason
+        self.remedy = remedy
+        self.command = command
+
+
+class Sandbox(Protocol):
+    """A running sandbox."""
+
+    @property
+    def closed(self) -> asyncio.Event:
+        """Set when the sandbox has ended for any reason."""
+        ...
+
+    async def request(self, operation: str, fields: Fields) -> Fields:
+        """Sends a request to the agent inside. Raises BoxError; `session_lost` if the sandbox has ended."""
+        ...
+
+    def death_reason(self) -> str:
+        """Returns why the kernel killed something inside: memory or processes; empty if it did not."""
+        ...
+
+    async def close(self) -> None:
+        """Ends the sandbox with everything in it."""
+        ...
+
+
+class Backend(Protocol):
+    """Starts sandboxes."""
+
+    async def probe(self) -> BackendInfo:
+        """Tries the backend out. Raises BackendUnavailable."""
+        ...
+
+    async def start(self, spec: SessionSpec, workspace: Path, on_event: Callable[[Fields], None]) -> Sandbox:
+        """Starts a sandbox that shows the folder as its workspace. Raises BoxError."""
+        ...
+
+    async def close(self) -> None:
+        """Removes what the backend holds beyond its sandboxes."""
+        ...

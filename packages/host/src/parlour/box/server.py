@@ -1,0 +1,149 @@
+"""Serves the requests of a Host: first its configuration, then commands, files and sessions."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from parlour.core.box.messages import (
+    BOX_PROTOCOL_VERSION,
+    BoxConfig,
+    BoxInit,
+    ExecRequest,
+    FileRequest,
+    SessionRequest,
+)
+
+from .backend import Backend, BackendInfo, BackendUnavailable
+from .errors import BoxError
+from .session import BoxSession
+from .sessions import BoxSessions
+from .workspaces import Workspaces
+
+logger = logging.getLogger(__name__)
+
+Model = TypeVar("Model", bound=BaseModel)
+MakeBackend = Callable[[BoxConfig], Backend]
+
+
+class BoxServer:
+    """Dispatches the requests of one Host. Until it is initialized, nothing but `box_init` is served."""
+
+    def __init__(self, make_backend: MakeBackend, version: str) -> None:
+        self._make_backend = make_backend
+        self._version = version
+        self._backend: Backend | None = None
+        self._info: BackendInfo | None = None
+        self._sessions: BoxSessions | None = None
+        self._initializing = asyncio.Lock()
+        self._actions: dict[str, Callable[[Any], Coroutine[Any, Any, Any]]] = {
+            "box_exec": self._exec,
+            "box_file": self._file,
+            "box_session_list": self._list,
+            "box_session_delete": self._delete,
+            "box_status": self._status,
+        }
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        if action == "box_init":
+            return self._init(data)
+        handler = self._actions.get(action)
+        if handler is None:
+            raise BoxError("not_supported", f"this Box has no action '{action[:100]}'")
+        if self._sessions is None:
+            raise BoxError("not_ready", "the Box is not initialized; call box_init first", retryable=True)
+        return handler(data)
+
+    async def close(self) -> None:
+        """Ends all sessions and removes what the backend holds."""
+        if self._sessions is not None:
+            await self._sessions.close()
+        if self._backend is not None:
+            await self._backend.close()
+
+    async def _init(self, data: Any) -> dict[str, Any]:
+        request = _parse(BoxInit, data)
+        if request.protocol != BOX_PROTOCOL_VERSION:
+            message = f"the Host speaks Box protocol {request.protocol} and this Box {BOX_PROTOCOL_VERSION}"
+            raise BoxError("not_supported", f"{message}; use the same version of Parlour on both sides")
+        async with self._initializing:
+            await self.close()
+            config = request.config
+            self._backend = backend = self._make_backend(config)
+            try:
+                self._info = await backend.probe()
+            except BackendUnavailable as missing:
+                self._sessions = None
+                details = {"reason": missing.reason, "remedy": missing.remedy, "command": missing.command}
+                error = BoxError("backend_unavailable", str(missing))
+                error.data = {"retryable": False, **details}
+                raise error from missing
+            workspaces = Workspaces(Path(config.root), config.workspace_days)
+            self._sessions = BoxSessions(
+                backend, workspaces, config.idle_seconds, config.max_sessions, config.workspace_mb
+            )
+            self._sessions.start()
+        return await self._status(None)
+
+    async def _status(self, data: Any) -> dict[str, Any]:
+        assert self._info is not None
+        assert self._sessions is not None
+        return {
+            "version": self._version,
+            "backend": self._info.name,
+            "program": self._info.version,
+            "limits": self._info.limits,
+            "quota": self._info.quota,
+            "notice": self._info.notice,
+            "sessions": len(self._sessions.all()),
+        }
+
+    async def _exec(self, data: Any) -> dict[str, Any]:
+        return await self._ready.exec(_parse(ExecRequest, data))
+
+    async def _file(self, data: Any) -> dict[str, Any]:
+        return await self._ready.file(_parse(FileRequest, data))
+
+    async def _list(self, data: Any) -> dict[str, Any]:
+        return {"sessions": [_session_fields(session) for session in self._ready.all()]}
+
+    async def _delete(self, data: Any) -> dict[str, Any]:
+        return {"deleted": await self._ready.end(_parse(SessionRequest, data).session_id)}
+
+    @property
+    def _ready(self) -> BoxSessions:
+        if self._sessions is None:
+            raise BoxError("not_ready", "the Box is being initialized", retryable=True)
+        return self._sessions
+
+
+def _session_fields(session: BoxSession) -> dict[str, Any]:
+    spec = session.spec
+    return {
+        "session_id": spec.session_id,
+        "title": spec.title,
+        "workspace_id": spec.workspace_id,
+        "state": session.state if session.is_alive else "stopping",
+        "created_at": round(session.created_at * 1000),
+        "last_used_at": round((time.time() if session.users else session.last_used_at) * 1000),
+        "busy": session.users > 0,
+        "execs": session.execs,
+        "cpus": spec.cpus,
+        "memory_mb": spec.memory_mb,
+        "processes": spec.processes,
+        "network": spec.network,
+        "read_only": spec.read_only,
+    }
+
+
+def _parse(model: type[Model], data: Any) -> Model:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "data"
+        raise BoxError("invalid_spec", f"{field}: {first['msg']}") from error

@@ -1,0 +1,77 @@
+"""One session: a sandbox, the order of its commands, and what is known about it."""
+
+import base64
+from typing import Any, Literal
+
+from parlour.core.box.messages import ExecRequest, SessionSpec
+
+from .backend import Fields, Sandbox
+from .errors import BoxError
+
+SessionState = Literal["ready", "stopping"]
+KILL_SIGNAL = 9
+SHELL_SIGNAL_OFFSET = 128
+
+
+class BoxSession:
+    """A session with its sandbox. `BoxSessions` serves its requests one after the other."""
+
+    def __init__(self, spec: SessionSpec, sandbox: Sandbox, now: float, wall: float) -> None:
+        self.spec = spec
+        self.sandbox = sandbox
+        self.created_at = wall
+        self.used_at = now
+        self.last_used_at = wall
+        self.state: SessionState = "ready"
+        self.users = 0
+        """Requests that wait or run."""
+        self.execs = 0
+        self.is_over_quota = False
+        self.processes: dict[str, Any] = {}
+
+    @property
+    def is_idle(self) -> bool:
+        """True if it may be ended after its idle time: nothing runs in it, and nothing keeps it."""
+        return not self.users and not self.processes and not self.spec.persistent
+
+    @property
+    def is_alive(self) -> bool:
+        return self.state == "ready" and not self.sandbox.closed.is_set()
+
+    async def exec(self, request: ExecRequest) -> Fields:
+        """Runs a command and returns its result. The end of its sandbox is a result, too."""
+        fields = {
+            "command": request.command,
+            "workdir": request.workdir,
+            "timeout": request.timeout_seconds,
+            "env": request.environment,
+        }
+        self.execs += 1
+        self.sandbox.death_reason()  # what happened before does not count
+        try:
+            result = await self.sandbox.request("exec", fields)
+        except BoxError as error:
+            reason = "processes" if error.code == "processes_exceeded" else self._death_reason()
+            if error.code not in ("session_lost", "processes_exceeded") or not reason:
+                raise
+            return _killed(reason)
+        return self._with_reason(result)
+
+    async def file(self, operation: str, fields: Fields) -> Fields:
+        """Serves a request about files."""
+        return await self.sandbox.request(operation, fields)
+
+    def _death_reason(self) -> str:
+        return "quota" if self.is_over_quota else self.sandbox.death_reason()
+
+    def _with_reason(self, result: Fields) -> Fields:
+        reason, code = self.sandbox.death_reason(), result["code"]
+        killed = code in (-KILL_SIGNAL, SHELL_SIGNAL_OFFSET + KILL_SIGNAL)
+        if result["status"] == "completed" and reason and (killed or (reason == "processes" and code != 0)):
+            return {**result, "status": "killed", "reason": reason}
+        return result
+
+
+def _killed(reason: str) -> Fields:
+    nothing = {"data": base64.b64encode(b"").decode(), "bytes": 0, "head": 0}
+    return {"status": "killed", "reason": reason, "code": None, "stdout": nothing, "stderr": nothing}

@@ -1,0 +1,105 @@
+"""The folders of sessions: one per session, kept when the sandbox ends, and deleted some days after its last use."""
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+import shutil
+import time
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from parlour.core.box.messages import SessionSpec
+from parlour_sdk.values import dataclass
+
+logger = logging.getLogger(__name__)
+
+FOLDER_MODE = 0o700
+USED_FILE_SUFFIX = ".json"
+SECONDS_PER_DAY = 86_400
+InThread = Callable[..., Awaitable[Any]]
+"""Runs a function that blocks on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A workspace on disk."""
+
+    folder: Path
+    record: Path
+
+    @property
+    def used_at(self) -> float:
+        try:
+            return self.record.stat().st_mtime
+        except OSError:
+            return 0.0
+
+
+class Workspaces:
+    """All workspaces below one folder, separated by the workspace of the Host."""
+
+    def __init__(
+        self, root: Path, days: float, now: Callable[[], float] = time.time, in_thread: InThread = asyncio.to_thread
+    ) -> None:
+        self._root = root
+        self._days = days
+        self._now = now
+        self._in_thread = in_thread
+
+    async def open(self, spec: SessionSpec) -> Path:
+        """Returns the folder of a session, which is created if it is missing."""
+        folder: Path = await self._in_thread(self._open, spec)
+        return folder
+
+    async def touch(self, specs: Sequence[SessionSpec]) -> None:
+        """Records uses, from which on the days of the workspaces count."""
+        await self._in_thread(self._touch, specs)
+
+    async def sweep(self, active: Collection[str]) -> int:
+        """Deletes the workspaces that were not used for some days, but those of active sessions. Returns how many."""
+        deleted: int = await self._in_thread(self._sweep, active)
+        return deleted
+
+    def _open(self, spec: SessionSpec) -> Path:
+        workspace = self._find(spec.workspace_id, spec.session_id)
+        workspace.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        for folder in (self._root, workspace.folder.parent):
+            folder.chmod(FOLDER_MODE)
+        workspace.record.write_text(json.dumps({"title": spec.title, "workspace_id": spec.workspace_id}))
+        return workspace.folder
+
+    def _touch(self, specs: Sequence[SessionSpec]) -> None:
+        for spec in specs:
+            record = self._find(spec.workspace_id, spec.session_id).record
+            if record.exists():
+                os.utime(record, (self._now(), self._now()))
+
+    def _sweep(self, active: Collection[str]) -> int:
+        oldest, deleted = self._now() - self._days * SECONDS_PER_DAY, 0
+        for record in self._root.glob(f"*/*{USED_FILE_SUFFIX}"):
+            workspace = Workspace(record.with_suffix(""), record)
+            if record.stem not in active and workspace.used_at < oldest:
+                self._delete(workspace)
+                deleted += 1
+        return deleted
+
+    def _find(self, workspace_id: str, session_id: str) -> Workspace:
+        folder = self._root / hashlib.sha256(workspace_id.encode()).hexdigest()[:16]
+        return Workspace(folder / session_id, folder / f"{session_id}{USED_FILE_SUFFIX}")
+
+    def _delete(self, workspace: Workspace) -> None:
+        shutil.rmtree(workspace.folder, onerror=_make_deletable)
+        workspace.record.unlink(missing_ok=True)
+
+
+def _make_deletable(remove: Callable[..., object], path: str, info: object) -> None:
+    """Repeats a removal that failed because a command has made a folder unwritable."""
+    try:
+        os.chmod(os.path.dirname(path), FOLDER_MODE)
+        os.chmod(path, FOLDER_MODE)
+        remove(path)
+    except OSError as error:
+        logger.warning("a file of a workspace could not be deleted: %s", error.strerror)

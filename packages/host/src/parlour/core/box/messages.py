@@ -1,0 +1,82 @@
+"""Messages between a Host and the Box runtime."""
+
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+BOX_PROTOCOL_VERSION: Final = 1
+HEARTBEAT_SECONDS: Final = 20.0
+MAX_COMMAND_BYTES: Final = 64 * 1024
+MAX_WRITE_BYTES: Final = 1024 * 1024
+SESSION_ID: Final = r"^[a-z0-9-]{1,64}$"
+FILE_OPERATIONS: Final = ("read", "write", "edit", "glob", "grep", "remove", "list")
+
+
+class _BoxMessage(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class BoxConfig(_BoxMessage):
+    """How the Box works, as the Host sends it at the connection."""
+
+    backend: Literal["auto", "bubblewrap"] = "auto"
+    bubblewrap: str = ""
+    root: str
+    """Folder of the workspaces, on the machine of the Box."""
+    hidden: list[str] = []
+    """Folders that no sandbox may see."""
+    idle_seconds: float = Field(default=300, gt=0)
+    max_sessions: int = Field(default=64, ge=1, le=5000)
+    workspace_days: float = Field(default=7, gt=0)
+    workspace_mb: int = Field(default=1024, ge=1)
+
+
+class BoxInit(_BoxMessage):
+    """The first call on a connection."""
+
+    protocol: int
+    host_id: str = Field(max_length=200)
+    config: BoxConfig
+
+
+class SessionSpec(_BoxMessage):
+    """The sandbox that a call wants. It is created with the first call."""
+
+    session_id: str = Field(pattern=SESSION_ID)
+    title: str = Field(default="", max_length=2000)
+    workspace_id: str = Field(default="default", min_length=1, max_length=200)
+    cpus: float = Field(gt=0, le=64)
+    memory_mb: int = Field(ge=32)
+    processes: int = Field(ge=1)
+    network: bool = False
+    read_only: bool = False
+    persistent: bool = False
+
+    def conflicts_with(self, other: "SessionSpec") -> list[str]:
+        """Returns the names of the fields that make two specs need two sandboxes."""
+        names = ("workspace_id", "cpus", "memory_mb", "processes", "network", "read_only", "persistent")
+        return [name for name in names if getattr(self, name) != getattr(other, name)]
+
+
+class ExecRequest(_BoxMessage):
+    """Runs a command in a session."""
+
+    session: SessionSpec
+    command: str = Field(min_length=1, max_length=MAX_COMMAND_BYTES)
+    workdir: str = "/workspace"
+    timeout_seconds: float = Field(gt=0, le=3600)
+    environment: dict[str, str] = {}
+
+
+class FileRequest(_BoxMessage):
+    """Reads, writes or searches files of a session."""
+
+    session: SessionSpec
+    operation: Literal["read", "write", "edit", "glob", "grep", "remove", "list"]
+    fields: dict[str, Any] = {}
+
+
+class SessionRequest(_BoxMessage):
+    """Names a session."""
+
+    session_id: str = Field(pattern=SESSION_ID)

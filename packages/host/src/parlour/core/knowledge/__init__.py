@@ -1,0 +1,1 @@
+"""Knowledge bases: files that are cut into passages, embedded, and searched for answers."""

@@ -1,0 +1,180 @@
+"""Takes up one file: parse, cut, embed, and make the result visible at once.
+
+Passages are written in small units under a new version number of the file, and are found only after the unit that ends
+the job has raised the file's own number. So a stopped Host leaves nothing that can be found by half, and a repeated
+attempt first deletes what the one before has written.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Protocol
+
+from parlour.core.jobs.progress import JobProgress
+from parlour.core.journal import GuardFailed, Journal, Statement, Unit, Update, where
+from parlour.core.model.knowledge import BaseFile, ChunkSettings, KnowledgeBase, Passage, document_name
+from parlour.core.model.ports import Clock
+from parlour.core.store.tables import KNOWLEDGE_BASES, KNOWLEDGE_FILES
+
+from . import records
+from .collections import ensure_collection
+from .ports import HOST_CONTEXT, Embeddings, FileParser, KnowledgeFailed, VectorStore
+from .records import KnowledgeRecords
+
+CONTENT_FIELDS = ("artifact_id", "sha256", "size_bytes", "mime_type")
+"""What a file's content decides, and a new version replaces."""
+EMBEDDED_AT_ONCE = 64
+"""Passages that are embedded and written together."""
+
+
+class FileContents(Protocol):
+    """Brings the content of files to the disk."""
+
+    def fetch(self, base: KnowledgeBase, file: BaseFile) -> AbstractAsyncContextManager[tuple[Path, BaseFile]]:
+        """Writes the content to a temporary file; a web page is downloaded first and stored.
+
+        Yields the path, and the file as it is described now. Raises KnowledgeFailed.
+        """
+        ...
+
+    async def forget(self, file: BaseFile, fetched: BaseFile) -> None:
+        """Deletes content that was stored for a version that did not become visible."""
+        ...
+
+
+class FileCancelled(Exception):
+    """Raised when a file was deleted or its job cancelled during the work."""
+
+
+class Ingestion:
+    """Makes the passages and vectors of files."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        parser: FileParser,
+        embeddings: Embeddings,
+        store: VectorStore,
+        contents: FileContents,
+        clock: Clock,
+        max_chunks: int,
+    ) -> None:
+        self._journal = journal
+        self._records = KnowledgeRecords(journal)
+        self._parser = parser
+        self._embeddings = embeddings
+        self._store = store
+        self._clock = clock
+        self._contents = contents
+        self._max_chunks = max_chunks
+        """Largest number of passages of a base."""
+
+    async def run(
+        self, base: KnowledgeBase, file: BaseFile, described: BaseFile, progress: JobProgress
+    ) -> Sequence[Statement]:
+        """Makes a new version of a file, and returns the statements that make it visible.
+
+        `described` is the file with its new content. Raises KnowledgeFailed with the reason, and FileCancelled.
+        """
+        try:
+            await self.discard(base, file)
+            await self._mark(file, "processing")
+            await progress.report(stage="fetch" if file.source == "url" else "parse", done=0, total=100)
+            async with self._contents.fetch(base, described) as (path, fetched):
+                described = fetched
+                return await self._take_up(base, file, fetched, path, progress)
+        except (KnowledgeFailed, FileCancelled):
+            await self.discard(base, file)
+            await self._contents.forget(file, described)
+            raise
+
+    async def discard(self, base: KnowledgeBase, file: BaseFile) -> None:
+        """Deletes the passages and vectors of a version that is not visible."""
+        generation = file.generation + 1
+        await self._store.delete_document(base.collection, document_name(file.file_id, generation))
+        await self._records.delete_chunks(file_id=file.file_id, generation=generation)
+
+    async def _take_up(
+        self, base: KnowledgeBase, before: BaseFile, file: BaseFile, path: Path, progress: JobProgress
+    ) -> Sequence[Statement]:
+        await progress.report(stage="parse")
+        generation = before.generation + 1
+        pages, parser, count, waiting = 0, "", 0, list[Passage]()
+        settings = _chunk_settings(base, file)
+        async for part in self._parser.parse(path, file.name, file.mime_type, settings):
+            pages, parser = max(pages, part.pages), part.parser or parser
+            waiting += part.passages
+            while len(waiting) >= EMBEDDED_AT_ONCE:
+                count += await self._write(base, file, generation, waiting[:EMBEDDED_AT_ONCE])
+                waiting = waiting[EMBEDDED_AT_ONCE:]
+                await self._check_limit(base, file, count)
+            await progress.report(stage="embed", done=min(99, part.percent))
+            if progress.is_cancelled:
+                raise FileCancelled
+        if waiting:
+            count += await self._write(base, file, generation, waiting)
+        if not count:
+            raise KnowledgeFailed("file.no_text", "the file has no text; a scan needs text recognition (OCR) first")
+        await self._check_limit(base, file, count)
+        await self._store.flush(base.collection)
+        await progress.report(stage="switch", done=100)
+        return self._switch(base, before, file, count, pages, parser)
+
+    async def _write(self, base: KnowledgeBase, file: BaseFile, generation: int, passages: Sequence[Passage]) -> int:
+        document = document_name(file.file_id, generation)
+        texts = [passage.searchable for passage in passages]
+        vectors = await self._embeddings.embed(base.embedding_model, texts, HOST_CONTEXT)
+        await ensure_collection(self._store, self._embeddings, base, vectors.shape[1])
+        ids = [records.chunk_id(file.file_id, generation, passage.position) for passage in passages]
+        await self._store.add(base.collection, document, ids, vectors)
+        now = self._clock.now()
+        still_there = Update(KNOWLEDGE_FILES, {"updated_at": now}, where(file_id=file.file_id))
+        rows = [records.insert_chunk(file, generation, passage, now) for passage in passages]
+        try:
+            await self._journal.commit(Unit("knowledge.chunks", (still_there, *rows), can_batch=True))
+        except GuardFailed:
+            raise FileCancelled from None
+        return len(passages)
+
+    def _switch(
+        self, base: KnowledgeBase, before: BaseFile, file: BaseFile, count: int, pages: int, parser: str
+    ) -> list[Statement]:
+        now, is_new = self._clock.now(), not before.generation
+        content = {name: getattr(file, name) for name in CONTENT_FIELDS}
+        done = records.update_file(
+            before,
+            now,
+            generation=before.generation + 1,
+            state="completed",
+            chunks=count,
+            pages=pages,
+            parser=parser,
+            error_code="",
+            error="",
+            refreshed_at=now,
+            **content,
+        )
+        size = file.size_bytes if is_new else file.size_bytes - before.size_bytes
+        counted = records.count_change(base.kb_id, int(is_new), count - before.chunks, size)
+        same_vectors = Update(KNOWLEDGE_BASES, {"updated_at": now}, where(kb_id=base.kb_id, generation=base.generation))
+        return [done, counted, same_vectors, *records.keep_content(before, file)]
+
+    async def _check_limit(self, base: KnowledgeBase, file: BaseFile, count: int) -> None:
+        row = await self._records.base_row(base.kb_id)
+        if row is None:
+            raise FileCancelled
+        if row["chunks"] - file.chunks + count > self._max_chunks:
+            advice = "delete files, or divide them among several bases"
+            raise KnowledgeFailed("quota", f"the base would have more than {self._max_chunks} passages; {advice}")
+
+    async def _mark(self, file: BaseFile, state: str) -> None:
+        update = records.update_file(file, self._clock.now(), state=state, error_code="", error="")
+        try:
+            await self._journal.commit(Unit("knowledge.begin", (update,)))
+        except GuardFailed:
+            raise FileCancelled from None
+
+
+def _chunk_settings(base: KnowledgeBase, file: BaseFile) -> ChunkSettings:
+    chunker = file.options.get("chunker") or base.chunks.chunker
+    return ChunkSettings(chunker, base.chunks.tokens, base.chunks.overlap)

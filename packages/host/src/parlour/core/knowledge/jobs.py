@@ -1,0 +1,200 @@
+"""The background work of knowledge bases. Jobs of one base run one after the other, so none sees another half done."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from parlour.core.jobs.job import Job, JobDone, JobFailed, JobResult, JobRetry
+from parlour.core.jobs.jobs import Jobs
+from parlour.core.jobs.progress import JobProgress
+from parlour.core.journal import ANY, GuardFailed, Insert, Journal, Statement, Unit, UnitBuilder, Update, where
+from parlour.core.model.ids import JobId, KnowledgeBaseId, KnowledgeFileId
+from parlour.core.model.knowledge import BaseFile, KnowledgeBase, document_name
+from parlour.core.model.ports import Clock
+from parlour.core.store.tables import KNOWLEDGE_BASES, KNOWLEDGE_FILES
+
+from .bases import KnowledgeBases
+from .ingestion import FileCancelled, Ingestion
+from .ports import KnowledgeFailed, VectorStore
+from .records import KnowledgeRecords
+from .reembedding import Reembedding
+
+KIND = "knowledge"
+MAX_REASON_CHARACTERS = 500
+MAX_ATTEMPTS = 5
+"""Attempts of a file whose failure may pass, such as that of an embedding service."""
+
+
+class KnowledgeJobs:
+    """Enqueues and runs the jobs of bases."""
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        bases: KnowledgeBases,
+        ingestion: Ingestion,
+        reembedding: Reembedding,
+        store: VectorStore,
+        journal: Journal,
+        clock: Clock,
+    ) -> None:
+        self._jobs = jobs
+        self._bases = bases
+        self._ingestion = ingestion
+        self._reembedding = reembedding
+        self._store = store
+        self._journal = journal
+        self._records = KnowledgeRecords(journal)
+        self._clock = clock
+
+    def ingest(self, file: BaseFile, job_id: JobId, content: Mapping[str, Any] | None = None) -> Insert:
+        """Takes up a new version of a file, with other content if there is any. Call `wake` after the commit."""
+        payload = {"task": "ingest", "file_id": file.file_id, "generation": file.generation + 1}
+        if content:
+            payload["content"] = dict(content)
+        return self._jobs.enqueue(KIND, file.kb_id, payload, job_id=job_id, max_attempts=MAX_ATTEMPTS)
+
+    def clean_file(self, file: BaseFile, generations: Sequence[int]) -> Insert:
+        """Deletes the passages and vectors of versions of a file that can't be found any more."""
+        payload = {"task": "clean", "file_id": file.file_id, "generations": list(generations)}
+        return self._jobs.enqueue(KIND, file.kb_id, payload)
+
+    def clean_base(self, base: KnowledgeBase) -> Insert:
+        """Deletes the passages and vectors of a deleted base."""
+        generations = [base.generation, base.generation + 1]
+        names = [replace(base, generation=each).collection for each in generations]
+        return self._jobs.enqueue(KIND, base.kb_id, {"task": "clean_base", "collections": names})
+
+    def reembed(self, base: KnowledgeBase) -> Insert:
+        """Makes all vectors of a base again, beside those that are searched."""
+        return self._jobs.enqueue(KIND, base.kb_id, {"task": "reembed"}, max_attempts=MAX_ATTEMPTS)
+
+    def embed_chunk(self, kb_id: KnowledgeBaseId, chunk_id: str) -> Insert:
+        """Makes the vector of a passage again after it was changed, switched on or off."""
+        return self._jobs.enqueue(KIND, kb_id, {"task": "chunk", "chunk_id": chunk_id}, max_attempts=MAX_ATTEMPTS)
+
+    async def start_reembedding(
+        self, base: KnowledgeBase, state: str = "reembedding", *extra_statements: Statement
+    ) -> None:
+        """Starts to make all vectors of a base again; `state` says why."""
+        mark = Update(KNOWLEDGE_BASES, {"state": state}, where(kb_id=base.kb_id))
+        statements = (mark, self.reembed(base), *extra_statements)
+        await self._journal.commit(Unit("knowledge_base.reembed", statements))
+        self.wake(base.kb_id)
+
+    async def rebuild_missing_vectors(self) -> list[KnowledgeBase]:
+        """Starts to make the vectors of bases again that have lost them, and returns these bases."""
+        rebuilt = []
+        for row in await self._records.base_rows():
+            base = self._bases.get(row["kb_id"])
+            if base is not None and row["chunks"] and not row["state"] and await self._lacks_vectors(base):
+                await self.start_reembedding(base, "rebuilding")
+                rebuilt.append(base)
+        return rebuilt
+
+    async def _lacks_vectors(self, base: KnowledgeBase) -> bool:
+        try:
+            return await self._store.count(base.collection) is None
+        except KnowledgeFailed as failure:
+            return failure.code == "vectors_damaged"
+
+    def wake(self, kb_id: KnowledgeBaseId) -> None:
+        self._jobs.wake(KIND, kb_id)
+
+    async def run(self, job: Job, progress: JobProgress) -> JobResult:
+        """Makes one attempt."""
+        tasks: dict[str, Callable[[Job, JobProgress], Awaitable[JobResult]]] = {
+            "ingest": self._ingest,
+            "clean": self._clean,
+            "clean_base": self._clean_base,
+            "reembed": self._reembed,
+            "chunk": self._embed_chunk,
+        }
+        try:
+            return await tasks[job.payload["task"]](job, progress)
+        except KnowledgeFailed as failure:
+            if failure.retryable and job.attempts < MAX_ATTEMPTS:
+                return JobRetry(failure.message)
+            return await self._fail(job, failure)
+
+    def on_failed(self, job: Job, reason: str) -> Sequence[Statement]:
+        """Marks the file of a job that is given up or cancelled, and deletes what it has written."""
+        if job.payload["task"] != "ingest":
+            return ()
+        file_id, generation = KnowledgeFileId(job.payload["file_id"]), job.payload["generation"]
+        payload = {"task": "clean", "file_id": file_id, "generations": [generation]}
+        clean = self._jobs.enqueue(KIND, job.order_key, payload)
+        code = "cancelled" if job.cancel_requested_at or job.attempts < job.max_attempts else "parse.failed"
+        return [_mark_failed(file_id, generation, KnowledgeFailed(code, reason), self._clock.now()), clean]
+
+    async def _ingest(self, job: Job, progress: JobProgress) -> JobResult:
+        base, file = await self._find(job)
+        if base is None or file is None or file.generation >= job.payload["generation"]:
+            return JobDone()
+        described = replace(file, **job.payload.get("content", {}))
+        try:
+            statements = await self._ingestion.run(base, file, described, progress)
+        except FileCancelled:
+            if progress.is_cancelled:
+                reason = "an operator cancelled it"
+                return JobFailed(reason, self.on_failed(job, reason))
+            return JobDone()
+        clean = [self.clean_file(file, [file.generation])] if file.generation else []
+        return JobDone(commit=self._finish([*statements, *clean]))
+
+    def _finish(self, statements: Sequence[Statement]) -> Callable[[UnitBuilder], Awaitable[None]]:
+        async def commit(unit: UnitBuilder) -> None:
+            unit.add(*statements)
+            try:
+                await self._journal.commit(unit.build())
+            except GuardFailed:  # the file was deleted just now, or its job ended otherwise
+                ending = unit.build().statements[: -len(statements)]
+                await self._journal.commit(Unit(unit.name, ending))
+
+        return commit
+
+    async def _clean(self, job: Job, progress: JobProgress) -> JobResult:
+        file_id = KnowledgeFileId(job.payload["file_id"])
+        base = self._bases.get(KnowledgeBaseId(job.order_key))
+        for generation in job.payload["generations"]:
+            if base is not None:
+                await self._store.delete_document(base.collection, document_name(file_id, generation))
+            await self._records.delete_chunks(file_id=file_id, generation=generation)
+        return JobDone()
+
+    async def _clean_base(self, job: Job, progress: JobProgress) -> JobResult:
+        for collection in job.payload["collections"]:
+            await self._store.drop(collection)
+        await self._records.delete_chunks(kb_id=job.order_key)
+        return JobDone()
+
+    async def _reembed(self, job: Job, progress: JobProgress) -> JobResult:
+        base = self._bases.get(KnowledgeBaseId(job.order_key))
+        return JobDone() if base is None else await self._reembedding.run(base, progress)
+
+    async def _embed_chunk(self, job: Job, progress: JobProgress) -> JobResult:
+        base = self._bases.get(KnowledgeBaseId(job.order_key))
+        if base is not None:
+            await self._reembedding.embed_chunk(base, job.payload["chunk_id"])
+        return JobDone()
+
+    async def _fail(self, job: Job, failure: KnowledgeFailed) -> JobResult:
+        if job.payload["task"] != "ingest":
+            return JobFailed(failure.message)
+        file_id, generation = KnowledgeFileId(job.payload["file_id"]), job.payload["generation"]
+        return JobFailed(failure.message, [_mark_failed(file_id, generation, failure, self._clock.now())])
+
+    async def _find(self, job: Job) -> tuple[KnowledgeBase | None, BaseFile | None]:
+        file = await self._records.file(KnowledgeFileId(job.payload["file_id"]))
+        return self._bases.get(KnowledgeBaseId(job.order_key)), file
+
+
+def _mark_failed(file_id: KnowledgeFileId, generation: int, failure: KnowledgeFailed, now: int) -> Update:
+    values: dict[str, Any] = {
+        "state": "failed",
+        "error_code": failure.code,
+        "error": failure.message[:500],
+        "updated_at": now,
+    }
+    older = where(file_id=file_id, generation=generation - 1)
+    return Update(KNOWLEDGE_FILES, values, older, expect=ANY)

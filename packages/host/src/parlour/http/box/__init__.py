@@ -1,0 +1,1 @@
+"""The Box over HTTP."""

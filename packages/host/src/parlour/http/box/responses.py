@@ -1,0 +1,92 @@
+"""Response schemas of the Box."""
+
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from ..responses import Id, TimestampMs
+
+
+class BoxStatusResponse(TypedDict):
+    status: Literal["disabled", "connecting", "unavailable", "ready"]
+    reason: str | None
+    remedy: str | None
+    """What makes it available."""
+    command: str | None
+    """The command that does it on this machine, if it is known."""
+    backend: str | None
+    version: str | None
+    limits: str | None
+    """What limits memory, processes and CPU: cgroup2, cgroup1 or rlimit."""
+    quota: str | None
+    """What limits the size of a workspace."""
+    notice: str | None
+    """What does not hold on this machine."""
+    sessions: int
+    max_sessions: int
+    force_template: str | None
+    """The session template that all agents use, if one is set."""
+
+
+class BoxSessionResponse(TypedDict):
+    session_id: Id
+    title: str
+    """The session template of the agent, filled in."""
+    state: Literal["starting", "ready", "stopping"]
+    busy: bool
+    execs: int
+    cpus: float
+    memory_mb: int
+    processes: int
+    network: bool
+    read_only: bool
+    created_at: TimestampMs
+    last_used_at: TimestampMs
+    expires_at: TimestampMs
+
+
+class BoxFileResponse(TypedDict):
+    name: str
+    kind: Literal["file", "folder", "link"]
+    size: int
+    changed_at: TimestampMs
+
+
+class BoxFilesResponse(TypedDict):
+    items: list[BoxFileResponse]
+    more: int
+    """Entries that are left out."""
+
+
+class BoxErrorResponse(TypedDict):
+    at: TimestampMs
+    action: str
+    session_id: Id | None
+    code: str
+    message: str
+
+
+class BoxAuditResponse(TypedDict):
+    seq: int
+    actor: str
+    action: str
+    session_id: Id
+    agent_id: str | None
+    run_id: Id | None
+    outcome: str
+    code: str | None
+    detail: Any
+    """The command or the path, when it started and finished, and the result."""
+    created_at: TimestampMs
+
+
+class BoxProbeResponse(TypedDict):
+    name: str
+    ok: bool
+    detail: str
+    milliseconds: int
+
+
+class BoxTestResponse(TypedDict):
+    ok: bool
+    checks: list[BoxProbeResponse]

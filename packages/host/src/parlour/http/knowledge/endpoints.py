@@ -1,0 +1,111 @@
+"""Endpoints of knowledge bases: create, change, delete and search them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from operator import attrgetter
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from parlour.core.access import audit
+from parlour.core.config.resource_usage import ResourceReferences
+from parlour.core.journal import Insert
+from parlour.core.knowledge.ports import HOST_CONTEXT, KnowledgeFailed
+from parlour.core.model.ids import KnowledgeBaseId
+from parlour.core.model.knowledge import KnowledgeBase
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.pagination import Cursors
+
+from ..api_router import ApiRouter
+from ..auth import Operator, Viewer
+from ..crud import ConfigResource, CrudOperations, CrudSchemas, add_crud_routes
+from ..errors import Problem, invalid_field
+from ..principals import Principal
+from .access import KnowledgeAccess, to_problem
+from .responses import KnowledgeBaseResponse, SearchResponse, audit_view, base_response, search_response
+from .schemas import KnowledgeBaseBody, SearchBody
+
+KbPath = Annotated[KnowledgeBaseId, Path(max_length=64)]
+EmbeddingCheck = Callable[[str], str]
+"""Returns why a model can't embed texts; empty if it can. An empty id is the offline embedding."""
+
+
+def router(
+    access: KnowledgeAccess,
+    references: ResourceReferences,
+    check_embedding: EmbeddingCheck,
+    cursors: Cursors,
+    ids: Ids,
+    clock: Clock,
+) -> APIRouter:
+    routes = ApiRouter(tags=["knowledge"])
+    resource = ConfigResource[KnowledgeBaseId, KnowledgeBase](
+        "knowledge base", "/knowledge-bases", access.find, attrgetter("kb_id"), audit_view, cursors, clock
+    )
+
+    def build(
+        kb_id: KnowledgeBaseId, body: KnowledgeBaseBody, before: KnowledgeBase | None, principal: Principal
+    ) -> KnowledgeBase:
+        base = body.to_base(kb_id, before)
+        wanted = base.next_embedding_model if base.next_embedding_model is not None else base.embedding_model
+        problem = check_embedding(wanted)
+        if problem and wanted:
+            raise invalid_field("embedding.model_id", problem)
+        if problem:
+            raise Problem(409, "not_installed", problem)
+        return base
+
+    async def add(base: KnowledgeBase, entry: Insert) -> None:
+        await access.service.bases.add(base, entry)
+
+    async def replace_base(base: KnowledgeBase, entry: Insert) -> None:
+        await access.service.bases.replace(base, entry)
+
+    async def remove(kb_id: KnowledgeBaseId, entry: Insert) -> None:
+        base = resource.get_or_404(kb_id)
+        users = references.agents_using(kb_id)
+        if users:
+            names = ", ".join(f"'{name}'" for name in users[:5])
+            message = f"the knowledge base is searched by {len(users)} agents: {names}; take it from them first"
+            raise Problem(409, "in_use", message, {"agents": users})
+        await access.service.remove_base(base, entry)
+
+    async def view(base: KnowledgeBase) -> KnowledgeBaseResponse:
+        row = await access.service.records.base_row(base.kb_id)
+        return base_response(base, row, references.agents_using(base.kb_id))
+
+    async def after_change(principal: Principal, before: KnowledgeBase | None, after: KnowledgeBase | None) -> None:
+        if before is not None and after is not None and after.next_embedding_model is not None:
+            await access.service.jobs.start_reembedding(after)
+
+    add_crud_routes(
+        routes,
+        resource,
+        CrudSchemas("knowledge_base", "kb_id", KnowledgeBaseBody, KnowledgeBaseResponse, max_id_length=64),
+        CrudOperations(access.all, build, add, replace_base, remove, view, after_change),
+        lambda: KnowledgeBaseId(ids.new()),
+    )
+
+    @routes.post("/knowledge-bases/{kb_id}/search")
+    async def search_knowledge_base(kb_id: KbPath, body: SearchBody, principal: Viewer) -> SearchResponse:
+        """The passages that a run would get; with `settings` those that it would get with other settings."""
+        base = access.base(kb_id)
+        settings = body.settings.to_settings() if body.settings is not None else base.retrieval
+        changes = {name: getattr(body, name) for name in ("top_k", "mode") if getattr(body, name) is not None}
+        try:
+            report = await access.service.search(
+                base, body.query, body.filters, HOST_CONTEXT, replace(settings, **changes)
+            )
+        except KnowledgeFailed as failure:
+            raise to_problem(failure) from failure
+        return search_response(report, body.explain)
+
+    @routes.post("/knowledge-bases/{kb_id}/reembed", status_code=202)
+    async def reembed_knowledge_base(kb_id: KbPath, principal: Operator) -> KnowledgeBaseResponse:
+        """All vectors are made again in the background; those there are stay in use until then."""
+        base = access.base(kb_id)
+        entry = audit.change_entry(principal.owner, "knowledge_base.reembed", kb_id, None, None, clock.now())
+        await access.service.jobs.start_reembedding(base, "reembedding", entry)
+        return await view(base)
+
+    return routes

@@ -1,0 +1,55 @@
+"""Runs commands in sandboxes, and writes their results as models read them."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from parlour_sdk.protocol.content import TextElement
+from parlour_sdk.protocol.tools import ToolOutcome
+
+from .callers import BoxCaller
+from .output_artifacts import OutputArtifacts
+from .results import decoded_output, outcome_sentence, shorten
+from .service import BoxService
+
+MARGIN_SECONDS: Final = 35.0
+"""Seconds that a call may take beyond the time of its command: the start of the sandbox, and the answer."""
+
+
+class BoxCommands:
+    """The tool `exec`."""
+
+    def __init__(self, service: BoxService, outputs: OutputArtifacts) -> None:
+        self._service = service
+        self._outputs = outputs
+
+    async def run(self, caller: BoxCaller, parameters: Mapping[str, Any]) -> tuple[ToolOutcome, dict[str, Any]]:
+        limits = caller.policy.limits
+        wanted = float(parameters.get("timeout_sec") or limits.timeout_seconds)
+        seconds = min(wanted, limits.max_timeout_seconds)
+        request = {
+            "session": caller.session.model_dump(),
+            "command": parameters["command"],
+            "workdir": parameters.get("workdir") or "/workspace",
+            "timeout_seconds": seconds,
+        }
+        result = await self._service.call("box_exec", request, seconds + MARGIN_SECONDS)
+        parts, refs = [], []
+        for name in ("stdout", "stderr"):
+            whole = decoded_output(result[name])
+            shown = shorten(whole)
+            if shown:
+                parts.append(shown if name == "stdout" else f"[stderr]\n{shown}")
+            if shown != whole and caller.run is not None:
+                refs.append(await self._outputs.store(caller.run, f"{name}.txt", whole.encode(errors="replace")))
+        clamped = (
+            f"The time limit was lowered to {seconds:g} s, the most that this agent has." if wanted > seconds else ""
+        )
+        sentence = outcome_sentence(result, seconds)
+        text = "\n".join(filter(None, [*parts, sentence, clamped])) or "The command ended without output."
+        failed = result["status"] != "completed" or result["code"] != 0
+        outcome = ToolOutcome(
+            content=[TextElement(text=text)], is_error=failed, artifact_refs=refs, truncated=bool(refs)
+        )
+        bytes_out = int(result["stdout"]["bytes"]) + int(result["stderr"]["bytes"])
+        kept = {name: result.get(name) for name in ("status", "reason", "code", "outbox")}
+        return outcome, {**kept, "bytes_out": bytes_out}

@@ -1,0 +1,196 @@
+"""Keeps a Box connected: starts its process beside the Host, configures it, and starts it again when it ends.
+
+Nothing is started before something needs the Box.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import AsyncGenerator, Coroutine
+from pathlib import Path
+from typing import Any, Final
+
+from parlour.core.backoff import Backoff
+from parlour.core.box.messages import BOX_PROTOCOL_VERSION, HEARTBEAT_SECONDS, BoxConfig
+from parlour.core.box.status import BoxStatus
+from parlour.core.model.providers import ProviderFailed
+from parlour.isolation.child_process import ChildProcess
+from parlour_sdk.wire import ConnectionClosed, Peer, StdioTransport, WireError
+
+logger = logging.getLogger(__name__)
+
+START_SECONDS: Final = 30.0
+CALL_SECONDS: Final = 15.0
+STOP_SECONDS: Final = 5.0
+MISSED_HEARTBEATS: Final = 2
+FIRST_RETRY_SECONDS: Final = 1.0
+MAX_RETRY_SECONDS: Final = 60.0
+FORWARDED_VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TZ", "HOME", "TMPDIR")
+
+
+class _NoRequests:
+    """Refuses requests: a Box makes none."""
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        raise WireError("not_supported", "a Host serves no requests of its Box")
+
+
+class BoxConnection:
+    """One Box process and the connection to it."""
+
+    def __init__(self, config: BoxConfig, host_id: str, enabled: bool) -> None:
+        self._config = config
+        self._host_id = host_id
+        self.status = BoxStatus("connecting" if enabled else "disabled")
+        self._task: asyncio.Task[None] | None = None
+        self._peer: Peer | None = None
+        self._changed = asyncio.Event()
+
+    def start(self) -> None:
+        """Starts the Box unless it is started or disabled."""
+        if self._task is None and self.status.state != "disabled":
+            self._task = asyncio.create_task(self._keep(), name="box")
+
+    async def wait_until_known(self, seconds: float) -> BoxStatus:
+        """Starts the Box, and waits until it is ready or can't be."""
+        self.start()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.status.state == "connecting":
+                    self._changed.clear()
+                    await self._changed.wait()
+        return self.status
+
+    async def call(self, action: str, data: Any, seconds: float = CALL_SECONDS) -> Any:
+        """Makes a call. Raises ProviderFailed with the code of the Box."""
+        self.start()
+        peer = self._peer
+        if peer is None or self.status.state != "ready":
+            raise ProviderFailed("box_unavailable", f"the sandbox is not available: {self.unavailable_reason()}", True)
+        try:
+            return await peer.call(action, data, seconds)
+        except ConnectionClosed as error:
+            message = "the Box ended during the call, so whether it was done is not known; look before you repeat it"
+            raise ProviderFailed("session_lost", message) from error
+        except WireError as error:
+            details = error.data if isinstance(error.data, dict) else {}
+            raise ProviderFailed(error.code, error.message, bool(details.get("retryable"))) from error
+
+    def unavailable_reason(self) -> str:
+        """Returns why the Box can't be used; empty if it can."""
+        match self.status.state:
+            case "ready":
+                return ""
+            case "disabled":
+                return "the setting box.enabled is off"
+            case "connecting":
+                return "it is starting"
+            case _:
+                return self.status.reason
+
+    async def close(self) -> None:
+        """Ends the Box with all its sandboxes."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        if self.status.state != "disabled":
+            self._set(BoxStatus("disabled", "the Host is stopping"))
+
+    def _set(self, status: BoxStatus) -> None:
+        if status.state != self.status.state and status.state in ("ready", "unavailable"):
+            logger.info("the Box is %s%s", status.state, f": {status.reason}" if status.reason else "")
+        self.status = status
+        self._changed.set()
+
+    async def _keep(self) -> None:
+        retries = Backoff(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, jitter=1.0)
+        while True:
+            reason = await self._run_once(retries)
+            if self.status.state != "unavailable":
+                self._set(BoxStatus("unavailable", reason))
+            await asyncio.sleep(retries.next_delay())
+
+    async def _run_once(self, retries: Backoff) -> str:
+        """Runs one Box process until it ends. Returns why it ended."""
+        try:
+            process, peer = self._spawn()
+        except OSError as error:
+            return f"its process can't be started: {error.strerror}"
+        try:
+            peer.start()
+            try:
+                facts = await peer.call("box_init", self._init(), START_SECONDS)
+            except WireError as error:
+                self._set(_failure(error))
+                return error.message
+            self._peer = peer
+            self._set(BoxStatus("ready", facts=facts))
+            retries.reset()
+            return await self._watch(peer)
+        finally:
+            self._peer = None
+            peer.close("the Host ends this Box")
+            await _end(process)
+
+    def _init(self) -> dict[str, Any]:
+        config = self._config.model_dump(mode="json")
+        return {"protocol": BOX_PROTOCOL_VERSION, "host_id": self._host_id, "config": config}
+
+    async def _watch(self, peer: Peer) -> str:
+        """Waits until the connection ends. A Box that misses two heartbeats counts as gone."""
+        missed = 0
+        while not peer.closed:
+            try:
+                async with asyncio.timeout(HEARTBEAT_SECONDS):
+                    return await peer.wait_closed()
+            except TimeoutError:
+                pass
+            try:
+                await peer.call("ping", None, HEARTBEAT_SECONDS)
+                missed = 0
+            except WireError:
+                missed += 1
+                if missed == MISSED_HEARTBEATS:
+                    return "it does not answer any more"
+        return await peer.wait_closed()
+
+    def _spawn(self) -> tuple[ChildProcess, Peer]:
+        child_read, write_fd = os.pipe()
+        read_fd, child_write = os.pipe()
+        variables = {name: os.environ[name] for name in FORWARDED_VARIABLES if name in os.environ}
+        try:
+            process = ChildProcess(
+                [sys.executable, "-P", "-m", "parlour.box"], Path("/"), variables, (child_read, child_write, 2)
+            )
+        except BaseException:
+            os.close(write_fd)
+            os.close(read_fd)
+            raise
+        finally:
+            os.close(child_read)
+            os.close(child_write)
+        return process, Peer(StdioTransport(read_fd, write_fd), _NoRequests(), name="box")
+
+
+def _failure(error: WireError) -> BoxStatus:
+    details = error.data if isinstance(error.data, dict) else {}
+    return BoxStatus(
+        "unavailable",
+        str(details.get("reason") or error.message),
+        str(details.get("remedy") or ""),
+        str(details.get("command") or ""),
+    )
+
+
+async def _end(process: ChildProcess) -> None:
+    """Waits until the process has removed its sandboxes; kills it if that takes too long."""
+    try:
+        async with asyncio.timeout(STOP_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, 9)
+        await process.wait()

@@ -1,0 +1,11 @@
+"""Runs the evaluation of the local agent: recorded conversations with groups, tools, failures and overflow."""
+
+import pytest
+
+from bench import agent
+
+
+@pytest.mark.parametrize("turns", [agent.QUICK_TURNS, pytest.param(agent.TURNS, marks=pytest.mark.long)])
+async def test_every_check_of_the_evaluation_passes(turns: int) -> None:
+    figures = await agent.measure(turns)
+    assert [each.name for each in figures if each.verdict == "over"] == []
