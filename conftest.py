@@ -1,6 +1,7 @@
 """Decides which tests share a worker, and prints where the time went and how many cases the matrices have checked."""
 
 import gc
+import os
 import re
 import sys
 from collections import Counter
@@ -22,6 +23,7 @@ gc.disable()
 settings.register_profile("parlour", deadline=None)
 settings.load_profile("parlour")
 
+FOR_ROOT = pytest.StashKey[int]()
 MANY_TESTS = 1000
 """A run of at least so many tests ends with a table of times."""
 MATRICES = {"protocol_cases": "protocol matrix", "access_cases": "access matrix"}
@@ -52,8 +54,21 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out tests that need root where the user is another one; the summary says how many."""
+    if os.geteuid() == 0:
+        return
+    for_root = [item for item in items if item.get_closest_marker("root")]
+    if for_root:
+        items[:] = [item for item in items if item not in for_root]
+        config.hook.pytest_deselected(items=for_root)
+        config.stash[FOR_ROOT] = len(for_root)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     stats = terminalreporter.stats
+    if for_root := terminalreporter.config.stash.get(FOR_ROOT, 0):
+        terminalreporter.write_line(f"{for_root} tests were left out, because they need root")
     ended: list[pytest.TestReport] = [*stats.get("passed", ()), *stats.get("failed", ())]
     if len(ended) >= MANY_TESTS:
         phases = [*ended, *stats.get("", ())]

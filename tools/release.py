@@ -35,6 +35,7 @@ def main(arguments: list[str]) -> int:
     for plugin in sorted(path.parent for path in (ROOT / "plugins").glob("*/manifest.yaml")):
         if plugin.name not in TESTING_PLUGINS:
             _run(PARLOUR, "plugin", "build", plugin, "-o", target / f"{plugin.name}.zip", environment=environment)
+    (target / "requirements.txt").write_text(_requirements(), encoding="utf-8")
     (target / "parlour.cdx.json").write_text(_components(), encoding="utf-8")
     (target / ".gitignore").unlink(missing_ok=True)  # uv writes one
     files = sorted(path for path in target.iterdir() if path.is_file())
@@ -49,6 +50,12 @@ def _commit_time() -> str:
     command = ["git", "log", "-1", "--format=%ct"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return found.stdout.strip() or "315532800"
+
+
+def _requirements() -> str:
+    """Returns the versions and hashes of all packages that the Host and its extras need."""
+    command = ("export", "--quiet", "--frozen", "--package", "parlour", "--no-dev", "--all-extras", "--no-header")
+    return _run(UV, *command, "--no-emit-workspace", "--format", "requirements.txt")
 
 
 def _components() -> str:
