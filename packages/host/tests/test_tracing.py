@@ -37,7 +37,7 @@ def spans(*units: Unit):  # type: ignore[no-untyped-def]
     exporter = InMemorySpanExporter()
     with trace_to(exporter, "1") as traces:
         for unit in units:
-            traces.look(unit)
+            traces.on_commit(unit)
     return {span.name: span for span in exporter.get_finished_spans()}
 
 

@@ -8,10 +8,8 @@ from parlour_sdk.agents import http_agent as http
 from parlour_sdk.protocol.usage import Usage
 
 STATUS_COMMENT = re.compile(r"HTTP_STATUS/(\d{3})")
-REFERENCE = re.compile(r"<ref>(.*?)</ref>", re.DOTALL)
-OPENING_MARK = "<ref>"
-MAX_HELD_CHARACTERS = 200
-"""Length of a mark that is not closed until which its text is held back."""
+MARKS = ("<ref>", "</ref>")
+MARK = re.compile("|".join(MARKS))
 
 
 class DashScopeReader(http.EventReader):
@@ -53,8 +51,8 @@ class DashScopeReader(http.EventReader):
 
     def _say(self, text: str) -> list[http.Update]:
         self._text += text
-        shown = REFERENCE.sub(r"\1", self._held + text)
-        cut = _open_mark(shown)
+        shown = MARK.sub("", self._held + text)
+        cut = _partial_mark(shown)
         self._held, shown = shown[cut:], shown[:cut]
         return [http.AnswerDelta(shown)] if shown else []
 
@@ -93,13 +91,10 @@ class DashScopeReader(http.EventReader):
         return [*updates, http.Citations(citations), http.StreamEnd()]
 
 
-def _open_mark(text: str) -> int:
-    """Returns where a mark begins that may still be closed; the length of the text if there is none."""
-    cut = text.find(OPENING_MARK)
-    if cut < 0:
-        cut = text.rfind("<")
-        cut = cut if cut >= 0 and OPENING_MARK.startswith(text[cut:]) else len(text)
-    return cut if len(text) - cut <= MAX_HELD_CHARACTERS else len(text)
+def _partial_mark(text: str) -> int:
+    """Returns where the text ends with the beginning of a mark; the length of the text if it does not."""
+    cut = text.rfind("<")
+    return cut if cut >= 0 and any(mark.startswith(text[cut:]) for mark in MARKS) else len(text)
 
 
 def failure(status: int, data: Mapping[str, Any]) -> http.ServiceFailure:

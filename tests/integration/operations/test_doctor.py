@@ -326,7 +326,7 @@ def test_plugins_without_a_sandbox_are_warned_about(data: Path) -> None:
 
 def test_the_system_call_filter_around_plugins_is_named(data: Path) -> None:
     [line] = [
-        line for line in parlour_here("doctor", "--data", data, "--port", 0).stdout.splitlines() if "sandbox" in line
+        line for line in parlour_here("doctor", "--data", data, "--port", 0).stdout.splitlines() if " sandbox " in line
     ]
 
     assert line.startswith("ok")

@@ -138,13 +138,13 @@ async def test_fencing_waits_for_a_commit_in_progress_and_a_commit_after_it_fail
         await until_waiting(blocker, 1)
         fencing = asyncio.create_task(rig.leases.fence_expired())
         await until_waiting(blocker, 2)
-        late = asyncio.create_task(journal.commit(Unit("test.note", (note("2"),))))
+        assert not fencing.done()
         await blocker.execute("DELETE FROM meta WHERE name = '1'")
     await blocker.close()
     await committing
     assert await fencing == [ANN]
     with pytest.raises(StorageFailed, match="started again"):
-        await late
+        await journal.commit(Unit("test.note", (note("2"),)))
     assert await notes(journal) == ["1"]
 
 

@@ -38,7 +38,7 @@ async def test_the_challenge_is_answered(hooked: Bot) -> None:
     [
         call(b"{}", secret="another"),
         call(b"{}", age=400),
-        call(b"{}", age=-400),
+        call(b"{}", age=-4_000),
         HookCall(b"{}", {"x-slack-request-timestamp": "now"}),
         HookCall(b"{} ", call(b"{}").headers),
         HookCall(b"{}"),
