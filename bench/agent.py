@@ -86,7 +86,7 @@ async def measure(turns: int = TURNS) -> list[Figure]:
 
 
 async def group_talk(turns: int) -> tuple[Conversation, dict[str, bool]]:
-    """Five people talk; each says a number that the bot is not asked for, and somebody asks for one of them."""
+    """Five people talk; each says a number that the bot is not asked for, and one of them asks for such a number."""
     talk = Conversation(_tool_every_fourth())
     host = talk.host(look_up=lambda item: f"{item} costs {len(item) * 7}. {'More about it. ' * 60}")
     right = 0
@@ -127,7 +127,7 @@ async def failures() -> dict[str, bool]:
 
 
 async def overflow() -> dict[str, bool]:
-    """A model whose window is smaller than anybody said."""
+    """A model whose window is smaller than its configuration says."""
     refusals = 0
 
     def small(request: InvokeModel) -> Any:

@@ -13,7 +13,7 @@ Fields = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class BackendInfo:
-    """What a backend is, and which of its limits hold."""
+    """Describes a backend, and which of its limits hold."""
 
     name: str
     version: str

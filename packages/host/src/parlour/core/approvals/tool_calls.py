@@ -42,7 +42,7 @@ INTERRUPTED = "the Host stopped while the tool was called, so whether it was don
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What came of an approved call: an outcome of the tool, or the failure of the call."""
+    """The result of an approved call: an outcome of the tool, or the failure of the call."""
 
     outcome: ToolOutcome | None = None
     failure: ProviderFailed | CallRejected | None = None

@@ -1,4 +1,4 @@
-"""What operators see of the Box, and the port through which they see it."""
+"""Declares the status of the Box that operators see, and the port that reads it."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Protocol

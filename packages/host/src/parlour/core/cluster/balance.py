@@ -23,7 +23,7 @@ MAX_REQUESTS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class PartMoves:
-    """What a Host does next."""
+    """The next steps of a Host."""
 
     take: Sequence[PartOwner] = ()
     request: Sequence[PartOwner] = ()

@@ -271,7 +271,7 @@ class MessageComposer:
 
 
 def _mentioned_sender(event: RecordedEvent, reply_target: ReplyTarget, policy: DeliveryPolicy) -> str:
-    """Returns the id of the sender whom a reply in a group mentions; empty if it mentions nobody."""
+    """Returns the id of the sender whom a reply in a group mentions; empty if it mentions no one."""
     is_mentioned = policy.mention_sender and reply_target.address.get("chat_type") == "group"
     return event.envelope.actor.id if is_mentioned else ""
 

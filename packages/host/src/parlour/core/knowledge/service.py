@@ -1,4 +1,4 @@
-"""What people and runs do with knowledge bases: add and delete files, edit passages, search."""
+"""Serves knowledge bases to people and runs: adds and deletes files, edits passages, searches."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace

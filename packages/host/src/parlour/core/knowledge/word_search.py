@@ -24,7 +24,7 @@ MAX_QUERY_WORDS = 64
 
 @dataclass(frozen=True, slots=True)
 class WordMatches:
-    """What a query's words say about a base."""
+    """The matches of a query's words in a base."""
 
     weights: dict[str, float]
     """Weights of the words."""

@@ -21,7 +21,7 @@ class HeldBackText:
         return self._take(is_end=False)
 
     def finish(self) -> str:
-        """Returns the rest of the text and begins anew."""
+        """Returns the rest of the text and starts again."""
         shown = self._take(is_end=True)
         self._pending = self._before = ""
         return shown
