@@ -90,7 +90,7 @@ class MemoryTools:
         memories = await self._memory.usable(place)
         query = str(parameters.get("query") or "").strip()
         if query and memories:
-            from .ranking import best_first
+            from .relevance import best_first
 
             memories = await best_first(query, memories)
         else:
