@@ -42,7 +42,7 @@ class MemoryCommands:
         key, actor = envelope.conversation_key, envelope.actor
         place = place_of(agent.agent_id, policy, key, actor) if agent is not None else None
         if place is None:
-            return CommandResult("there is nobody to remember", self._languages.text(event, "memory.nobody"))
+            return CommandResult("there is no person or chat to remember", self._languages.text(event, "memory.nobody"))
         if not control_input.argument:
             return CommandResult("it was shown what is remembered", await self._listing(event, policy, place))
         is_of_group = place.owner.owner_type == CHAT_OWNER and not place.is_private

@@ -72,7 +72,7 @@ class MemoryTools:
         actor = Participant(context.actor_type, context.actor_id)
         place = place_of(context.agent_id, policy, key, actor) if key is not None else None
         if place is None:
-            return error_outcome("there is nobody here whom you could remember")
+            return error_outcome("there is no person or chat here to remember")
         try:
             match tool_name:
                 case "memory.remember":
