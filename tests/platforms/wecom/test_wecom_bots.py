@@ -12,7 +12,7 @@ from tests.platforms.telegram.conftest import ACTING
 from tests.platforms.wecom.driver import WecomDriver
 from tests.support.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, Host
 
-ASK = {"elsewhere/message.send": {"decision": "ask", "who": {"users": ["boss"], "requester": False}}}
+ASK = {"elsewhere/message.send": {"decision": "ask", "who": {"users": ["boss"], "requester": True}}}
 KILLS, MESSAGES = 4, 24
 
 
