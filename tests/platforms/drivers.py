@@ -11,6 +11,7 @@ from tests.platforms.matrix.driver import MatrixDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
 from tests.platforms.slack.driver import SlackDriver
 from tests.platforms.telegram.driver import TelegramDriver
+from tests.platforms.wecom.driver import WecomDriver
 
 
 @dataclass(frozen=True)
@@ -31,4 +32,5 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),
     "slack": SuitePlatform(SlackDriver),
     "telegram": SuitePlatform(TelegramDriver),
+    "wecom": SuitePlatform(WecomDriver),
 }

@@ -134,6 +134,8 @@ def edit_interval(scope: RateScope, limits: PlatformLimits) -> float:
 def _windows(scope: RateScope, limits: PlatformLimits) -> Iterator[tuple[str, int, float]]:
     if limits.group_calls_per_minute and scope.type == "group":
         yield scope.name, limits.group_calls_per_minute, MINUTE_SECONDS
+    if limits.chat_calls_per_minute:
+        yield f"{scope.name}/minute", limits.chat_calls_per_minute, MINUTE_SECONDS
     if limits.calls_per_second:
         yield scope.account, limits.calls_per_second, 1.0
 

@@ -39,6 +39,8 @@ class PlatformLimits(ManifestModel):
     """Edits per second in one chat; 0 if messages can't be edited."""
     group_calls_per_minute: int = Field(default=0, ge=0)
     """Sends and edits per minute in one group; 0 if groups have no limit of their own."""
+    chat_calls_per_minute: int = Field(default=0, ge=0)
+    """Sends and edits per minute in any chat; 0 if there is no such limit."""
     calls_per_second: int = Field(default=0, ge=0)
     """Sends and edits per second of one account in all chats; 0 if there is no such limit."""
     file_bytes: int = Field(default=20 * 1024 * 1024, ge=0)

@@ -1,0 +1,1 @@
+"""WeCom applications, whose messages arrive as encrypted calls."""
