@@ -2338,6 +2338,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * Published
+             * @default []
+             */
+            published?: ("openai" | "mcp" | "a2a" | "agui")[];
+            /**
              * @default {
              *       "models": [],
              *       "tools": [],
@@ -2473,6 +2478,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * Published
+             * @default []
+             */
+            published?: ("openai" | "mcp" | "a2a" | "agui")[];
+            /**
              * @default {
              *       "models": [],
              *       "tools": [],
@@ -2573,6 +2583,8 @@ export interface components {
                 [key: string]: unknown;
             };
             name: string;
+            /** @description Doors through which clients of other standards may use it. */
+            published: ("openai" | "mcp" | "a2a" | "agui")[];
             resource_policy: components["schemas"]["ResourcePolicyResponse"];
             /** @enum {string} */
             restart_policy: "auto" | "never" | "always";
@@ -2632,7 +2644,7 @@ export interface components {
             name: string;
             revoked_at: number | null;
             /** @enum {string} */
-            scope: "admin" | "operator" | "viewer" | "chat" | "platform";
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
         };
         ApprovalResponse: {
             action: string;
@@ -2760,7 +2772,7 @@ export interface components {
             /** @description Of a change, what was before and after, without secrets; of repeated refusals (code `repeated`), their count. */
             detail: unknown;
             /** @enum {string} */
-            kind: "access" | "admin" | "runtime" | "box";
+            kind: "access" | "admin" | "runtime" | "box" | "door";
             outcome: string;
             plugin_id: string | null;
             resource: string | null;
@@ -4620,7 +4632,7 @@ export interface components {
             name: string;
             revoked_at: number | null;
             /** @enum {string} */
-            scope: "admin" | "operator" | "viewer" | "chat" | "platform";
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
         };
         /** NewChunkBody */
         NewChunkBody: {
@@ -4658,7 +4670,7 @@ export interface components {
              * @default chat
              * @enum {string}
              */
-            scope?: "admin" | "operator" | "viewer" | "chat" | "platform";
+            scope?: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
         };
         /**
          * NewUser
@@ -7484,7 +7496,7 @@ export interface operations {
                 action?: string | null;
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
-                kind?: ("access" | "admin" | "runtime" | "box") | null;
+                kind?: ("access" | "admin" | "runtime" | "box" | "door") | null;
                 /** @description How many items at most */
                 limit?: number;
                 run_id?: string | null;

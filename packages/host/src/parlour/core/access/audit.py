@@ -137,6 +137,22 @@ def box_entry(
     )
 
 
+def door_entry(
+    actor: str, action: str, resource: str, door: str, now: int, run_id: RunId = NO_RUN, outcome: str = "done"
+) -> Insert:
+    """Builds the entry that records what a client did through a door, or an agent through its gateway."""
+    return _entry(
+        now,
+        kind="door",
+        actor=actor,
+        action=action,
+        resource=resource,
+        run_id=run_id,
+        outcome=outcome,
+        detail=dumps({"via": door}),
+    )
+
+
 def _entry(now: int, **values: str) -> Insert:
     row: dict[str, str | int] = {
         "workspace_id": "default",
