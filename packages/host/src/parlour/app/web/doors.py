@@ -1,18 +1,19 @@
 """Builds the doors through which clients of other standards reach published agents; each with its first request."""
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
+from typing import Any
 
 from starlette.requests import Request
 
 from parlour.app.host import Host
 from parlour.app.settings import HostSettings
 from parlour.core.model.doors import Door
-from parlour.http.body_limit import AsgiApp
+from parlour.http.body_limit import AsgiApp, Receive, Send
 from parlour.http.doors.access import DoorAccess
 from parlour.http.doors.context import DoorContext
 from parlour.http.doors.published import PublishedAgents
 from parlour.http.doors.turns import DoorTurns
-from parlour.http.errors import ErrorResponses
+from parlour.http.errors import ErrorResponses, Problem
 from parlour.http.lazy_app import LazyApp
 from parlour.http.principals import Authenticator
 
@@ -43,7 +44,25 @@ def build_doors(
 
         return OpenAiDoor(context).app()
 
-    return {"/v1/": LazyApp(openai)}
+    def mcp() -> AsgiApp:
+        try:
+            from parlour.http.doors.mcp.app import McpDoor
+        except ImportError:
+            return _MissingExtra("mcp", responses)
+        return McpDoor(context, host.journal, core.artifacts, settings.http.body_bytes)
+
+    return {"/v1/": LazyApp(openai), "/api/v1/mcp": LazyApp(mcp)}
+
+
+class _MissingExtra:
+    """Answers for a door whose packages are not installed."""
+
+    def __init__(self, extra: str, responses: ErrorResponses) -> None:
+        message = f"this door needs a package that is not installed; install parlour[{extra}]"
+        self._response = responses.build(Problem(501, "not_supported", message))
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        await self._response(scope, receive, send)
 
 
 def _public_address(configured: str, prefix: str) -> Callable[[Request], str]:
