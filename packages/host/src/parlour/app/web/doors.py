@@ -9,7 +9,7 @@ from parlour.app.settings import HostSettings
 from parlour.core.model.doors import Door
 from parlour.http.body_limit import AsgiApp
 from parlour.http.doors.access import DoorAccess
-from parlour.http.doors.context import DoorContext
+from parlour.http.doors.context import DoorContext, DoorOptions
 from parlour.http.doors.published import PublishedAgents
 from parlour.http.doors.turns import DoorTurns
 from parlour.http.errors import ErrorResponses
@@ -20,7 +20,7 @@ from parlour.http.principals import Authenticator
 def build_doors(
     settings: HostSettings, host: Host, authenticator: Authenticator, responses: ErrorResponses
 ) -> dict[str, AsgiApp]:
-    """Returns the application of each door by the beginning of its paths."""
+    """Returns the application of each door by the first part of its paths."""
     core = host.core
 
     def count(door: Door, result: str) -> None:
@@ -32,10 +32,12 @@ def build_doors(
         core.control,
         core.audit_log,
         responses,
-        _public_address(settings.http.public_address, settings.http.prefix),
-        settings.http.body_bytes,
-        settings.doors.on_disconnect == "cancel",
-        host.clock,
+        DoorOptions(
+            _public_address(settings.http.public_address, settings.http.prefix),
+            settings.http.body_bytes,
+            settings.doors.on_disconnect == "cancel",
+            host.clock,
+        ),
     )
 
     def openai() -> AsgiApp:
@@ -43,7 +45,7 @@ def build_doors(
 
         return OpenAiDoor(context).app()
 
-    return {"/v1/": LazyApp(openai)}
+    return {"/v1": LazyApp(openai)}
 
 
 def _public_address(configured: str, prefix: str) -> Callable[[Request], str]:
