@@ -5,6 +5,7 @@ export type Door = Agent["published"][number];
 
 const PATHS: Partial<Record<Door, (agentId: string) => string>> = {
   openai: () => "/v1",
+  mcp: () => "/api/v1/mcp",
 };
 
 export const DOORS = Object.keys(PATHS) as Door[];

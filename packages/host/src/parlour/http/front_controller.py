@@ -30,7 +30,7 @@ class FrontController:
         doors: Mapping[str, AsgiApp],
         api: AsgiApp,
     ) -> None:
-        """`page`: None serves the HTTP interface alone. `doors`: applications by the beginning of their paths. `api`:
+        """`page`: None serves the HTTP interface alone. `doors`: applications by the first part of their paths. `api`:
         the application for everything else."""
         self._page = page
         self._pending_steps = pending_steps
@@ -50,7 +50,8 @@ class FrontController:
         await (response or self._door(scope["path"]) or self._api)(scope, receive, send)
 
     def _door(self, path: str) -> AsgiApp | None:
-        return next((app for beginning, app in self._doors.items() if path.startswith(beginning)), None)
+        """Returns the door that the path belongs to, if any."""
+        return next((app for root, app in self._doors.items() if path == root or path.startswith(f"{root}/")), None)
 
     def _page_response(self, scope: Scope) -> Response | None:
         return self._page.response(scope) if self._page is not None else None

@@ -10,7 +10,7 @@ from parlour.app.settings import HostSettings
 from parlour.core.model.doors import Door
 from parlour.http.body_limit import AsgiApp, Receive, Send
 from parlour.http.doors.access import DoorAccess
-from parlour.http.doors.context import DoorContext
+from parlour.http.doors.context import DoorContext, DoorOptions
 from parlour.http.doors.published import PublishedAgents
 from parlour.http.doors.turns import DoorTurns
 from parlour.http.errors import ErrorResponses, Problem
@@ -21,7 +21,7 @@ from parlour.http.principals import Authenticator
 def build_doors(
     settings: HostSettings, host: Host, authenticator: Authenticator, responses: ErrorResponses
 ) -> dict[str, AsgiApp]:
-    """Returns the application of each door by the beginning of its paths."""
+    """Returns the application of each door by the first part of its paths."""
     core = host.core
 
     def count(door: Door, result: str) -> None:
@@ -33,10 +33,12 @@ def build_doors(
         core.control,
         core.audit_log,
         responses,
-        _public_address(settings.http.public_address, settings.http.prefix),
-        settings.http.body_bytes,
-        settings.doors.on_disconnect == "cancel",
-        host.clock,
+        DoorOptions(
+            _public_address(settings.http.public_address, settings.http.prefix),
+            settings.http.body_bytes,
+            settings.doors.on_disconnect == "cancel",
+            host.clock,
+        ),
     )
 
     def openai() -> AsgiApp:
@@ -51,7 +53,7 @@ def build_doors(
             return _MissingExtra("mcp", responses)
         return McpDoor(context, host.journal, core.artifacts, settings.http.body_bytes)
 
-    return {"/v1/": LazyApp(openai), "/api/v1/mcp": LazyApp(mcp)}
+    return {"/v1": LazyApp(openai), "/api/v1/mcp": LazyApp(mcp)}
 
 
 class _MissingExtra:

@@ -14,6 +14,7 @@ from parlour.core.model.ids import RunId
 from parlour.core.model.ports import Clock
 from parlour.core.runs.control import RunControl
 from parlour.core.runs.session import RunTermination
+from parlour_sdk.values import dataclass
 
 from ..body_limit import body_too_large, declared_bytes
 from ..errors import HANDLED_ERRORS, ErrorResponses, Problem
@@ -34,6 +35,17 @@ IDEMPOTENCY_HEADER = "idempotency-key"
 MAX_HEADER_CHARACTERS = 200
 
 
+@dataclass(frozen=True, slots=True)
+class DoorOptions:
+    """Settings that doors need, and the clock."""
+
+    public_address: Callable[[Request], str]
+    """Tells the address by which clients reach the Host, without a slash at its end."""
+    body_bytes: int
+    cancels_on_disconnect: bool
+    clock: Clock
+
+
 class DoorContext:
     """Everything that a door needs from the Host."""
 
@@ -44,20 +56,17 @@ class DoorContext:
         runs: RunControl,
         audit_log: AuditWriter,
         responses: ErrorResponses,
-        public_address: Callable[[Request], str],
-        body_bytes: int,
-        cancels_on_disconnect: bool,
-        clock: Clock,
+        options: DoorOptions,
     ) -> None:
         self.access = access
         self.turns = turns
-        self.clock = clock
-        self.public_address = public_address
+        self.clock = options.clock
+        self.public_address = options.public_address
         self._runs = runs
         self._audit_log = audit_log
         self._responses = responses
-        self._body_bytes = body_bytes
-        self._cancels_on_disconnect = cancels_on_disconnect
+        self._body_bytes = options.body_bytes
+        self._cancels_on_disconnect = options.cancels_on_disconnect
         self._cancelling: set[asyncio.Task[bool]] = set()
 
     async def read_body(self, request: Request) -> bytes:

@@ -16,9 +16,9 @@ from parlour_sdk.values import dataclass
 from .updates import (
     ApprovalRequested,
     MessageEnd,
+    ReasoningDelta,
     RunStarted,
     TextDelta,
-    ThinkingDelta,
     ToolUpdate,
     TurnEnd,
     TurnUpdate,
@@ -129,7 +129,7 @@ class FrameReader:
             case "message":
                 return self._message(frame["seq"], frame["message"])
             case "thinking":
-                return [ThinkingDelta(frame["content"])]
+                return [ReasoningDelta(frame["content"])]
             case "tool":
                 return [ToolUpdate(str(frame["tool_call_id"]), str(frame["tool_name"]), str(frame["status"]))]
             case "approval":

@@ -11,7 +11,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from ..errors import Problem
-from .updates import RunStarted, ThinkingDelta, TurnEnd, TurnUpdate
+from .updates import ReasoningDelta, RunStarted, TurnEnd, TurnUpdate
 
 KEEP_ALIVE_SECONDS = 15.0
 KEEP_ALIVE = b": keep-alive\n\n"
@@ -46,7 +46,7 @@ class UpdateStream:
             self._buffered.append(update)
             if isinstance(update, TurnEnd):
                 return update if update.failed else None
-            if not isinstance(update, RunStarted | ThinkingDelta):
+            if not isinstance(update, RunStarted | ReasoningDelta):
                 return None
         return None
 

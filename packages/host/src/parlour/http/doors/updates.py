@@ -30,7 +30,7 @@ class MessageEnd:
 
 
 @dataclass(frozen=True, slots=True)
-class ThinkingDelta:
+class ReasoningDelta:
     text: str
 
 
@@ -66,4 +66,4 @@ class TurnEnd:
         return bool(self.code)
 
 
-TurnUpdate = RunStarted | TextDelta | MessageEnd | ThinkingDelta | ToolUpdate | ApprovalRequested | TurnEnd
+TurnUpdate = RunStarted | TextDelta | MessageEnd | ReasoningDelta | ToolUpdate | ApprovalRequested | TurnEnd

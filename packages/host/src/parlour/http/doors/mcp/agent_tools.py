@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import mcp_types as types
-from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from parlour.core.model.agent import Agent
@@ -21,8 +20,8 @@ from ..failures import problem_of_turn
 from ..published import MODEL_PREFIX
 from ..turns import Turn, TurnRequest
 from ..updates import TextDelta, ToolUpdate, TurnEnd, TurnUpdate
+from .transport import McpContext, principal_of
 
-Context = ServerRequestContext[dict[str, Any], Any]
 MAX_TOOL_NAME_CHARACTERS = 40
 MAX_WAIT_SECONDS = 50.0
 """Longest wait for an answer. Clients give up soon after."""
@@ -44,7 +43,7 @@ _AGENT_SCHEMA = {
         "session": {
             "type": "string",
             "maxLength": MAX_ID_CHARACTERS,
-            "description": "Continues an earlier conversation",
+            "description": "Continues a conversation",
         },
         "request_id": {
             "type": "string",
@@ -83,9 +82,9 @@ class AgentTools:
             types.Tool(name=_CANCEL, description="Stop an agent that is still working.", input_schema=_TURN_SCHEMA),
         ]
 
-    async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call(self, context: McpContext, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Calls a tool. What goes wrong is told to the model, except an unknown tool."""
-        principal: Principal = context.request.state.principal
+        principal = principal_of(context)
         arguments = params.arguments or {}
         try:
             if params.name in (_GET, _CANCEL):
@@ -116,7 +115,7 @@ class AgentTools:
             raise Problem(404, "not_found", f"turn_id: there is no turn '{name[:100]}'")
         return Turn.of_event(event)
 
-    async def _wait(self, context: Context, turn: Turn, seconds: float) -> types.CallToolResult:
+    async def _wait(self, context: McpContext, turn: Turn, seconds: float) -> types.CallToolResult:
         """Waits for the end of a turn, and reports what the agent does meanwhile."""
         updates = self._context.turns.follow(turn)
         progress = 0

@@ -3,7 +3,7 @@
 from typing import Any
 
 import mcp_types as types
-from mcp.server import Server, ServerRequestContext
+from mcp.server import Server
 from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
@@ -14,11 +14,11 @@ from parlour.version import VERSION
 from ..context import DoorContext
 from .agent_tools import AgentTools
 from .resources import OwnResources
-from .transport import refusal, serve_mcp
+from .transport import McpContext, refusal, serve_mcp
 
 INSTRUCTIONS = (
-    "Each tool named ask_... is an agent. Name a session to continue a conversation. If an agent is still working, call "
-    "get_answer with its turn_id."
+    "Each tool named ask_... is an agent. Name a session to continue a conversation. If an agent is still working, "
+    "call get_answer with its turn_id."
 )
 
 
@@ -49,6 +49,6 @@ class McpDoor:
         await serve_mcp(self._server, self._body_bytes, scope, receive, send)
 
     async def _list_tools(
-        self, context: ServerRequestContext[dict[str, Any], Any], params: types.PaginatedRequestParams | None
+        self, context: McpContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         return types.ListToolsResult(tools=self._tools.list())

@@ -2,10 +2,8 @@
 
 import base64
 import json
-from typing import Any
 
 import mcp_types as types
-from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from parlour.core.journal import Journal, Row, Select, below, where
@@ -15,8 +13,9 @@ from parlour.core.store.tables import CONVERSATIONS, TRANSCRIPT
 
 from ...artifacts.access import ArtifactAccess
 from ...principals import Principal
+from .transport import McpContext, principal_of
 
-Context = ServerRequestContext[dict[str, Any], Any]
+Contents = types.TextResourceContents | types.BlobResourceContents
 PAGE_ITEMS = 50
 MAX_FILE_BYTES = 1024 * 1024
 """Size up to which a file is read as a resource."""
@@ -29,9 +28,9 @@ class OwnResources:
         self._artifacts = artifacts
         self._access = ArtifactAccess(journal)
 
-    async def list(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+    async def list(self, context: McpContext, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         """Lists the conversations of the key, the newest first."""
-        principal: Principal = context.request.state.principal
+        principal = principal_of(context)
         cursor = params.cursor if params is not None else None
         conditions = where(principal=principal.owner) + (
             where(conversation_id=below(cursor)) if cursor is not None else ()
@@ -45,7 +44,7 @@ class OwnResources:
         return types.ListResourcesResult(resources=[_conversation(row) for row in page], next_cursor=more)
 
     async def templates(
-        self, context: Context, params: types.PaginatedRequestParams | None
+        self, context: McpContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         templates = [
             types.ResourceTemplate(
@@ -55,15 +54,14 @@ class OwnResources:
         ]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
-    async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        principal: Principal = context.request.state.principal
+    async def read(self, context: McpContext, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        principal = principal_of(context)
         uri = str(params.uri)
+        contents: Contents | None = None
         if uri.startswith(_CONVERSATIONS):
             contents = await self._conversation_text(uri.removeprefix(_CONVERSATIONS), principal)
         elif uri.startswith(_ARTIFACTS):
             contents = await self._file(uri.removeprefix(_ARTIFACTS), principal)
-        else:
-            contents = None
         if contents is None:
             raise MCPError(types.INVALID_PARAMS, f"There is no resource {uri[:200]}")
         return types.ReadResourceResult(contents=[contents])
@@ -85,9 +83,7 @@ class OwnResources:
             uri=uri, mime_type="application/json", text=json.dumps(items, ensure_ascii=False)
         )
 
-    async def _file(
-        self, artifact_id: str, principal: Principal
-    ) -> types.TextResourceContents | types.BlobResourceContents | None:
+    async def _file(self, artifact_id: str, principal: Principal) -> Contents | None:
         artifact = await self._artifacts.get(ArtifactId(artifact_id))
         if artifact is None or not await self._access.allows(principal, artifact):
             return None

@@ -3,14 +3,24 @@
 import logging
 from typing import Any
 
-from mcp.server import Server
+from mcp.server import Server, ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from ...errors import Problem
+from ...principals import Principal
+
+McpContext = ServerRequestContext[dict[str, Any], Any]
 
 logging.getLogger("mcp.server.streamable_http_manager").setLevel(logging.WARNING)
+
+
+def principal_of(context: McpContext) -> Principal:
+    """Returns the principal whom the door admitted."""
+    assert context.request is not None
+    principal: Principal = context.request.state.principal
+    return principal
 
 
 async def serve_mcp(server: Server[Any], body_bytes: int, scope: Scope, receive: Receive, send: Send) -> None:
