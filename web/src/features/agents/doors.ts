@@ -6,6 +6,7 @@ export type Door = Agent["published"][number];
 const PATHS: Partial<Record<Door, (agentId: string) => string>> = {
   openai: () => "/v1",
   mcp: () => "/api/v1/mcp",
+  a2a: (agentId) => `/a2a/${agentId}`,
 };
 
 export const DOORS = Object.keys(PATHS) as Door[];

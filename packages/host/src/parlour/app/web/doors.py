@@ -27,9 +27,10 @@ def build_doors(
     def count(door: Door, result: str) -> None:
         host.metrics.count("parlour_door_requests_total", ("door", door), ("result", result))
 
+    turns = DoorTurns(core.gateway, host.journal, core.outcomes, core.feed, host.ids, host.clock)
     context = DoorContext(
         DoorAccess(authenticator, PublishedAgents(core.agents), settings.doors.requests_per_minute, count),
-        DoorTurns(core.gateway, host.journal, core.outcomes, core.feed, host.ids, host.clock),
+        turns,
         core.control,
         core.audit_log,
         responses,
@@ -40,6 +41,14 @@ def build_doors(
             host.clock,
         ),
     )
+
+    def a2a() -> AsgiApp:
+        from parlour.http.doors.a2a.app import A2aDoor
+        from parlour.http.doors.a2a.calls import TaskCalls
+        from parlour.http.doors.a2a.messages import MessageParts
+
+        calls = TaskCalls(turns, host.journal, core.conversations)
+        return A2aDoor(context, calls, MessageParts(core.artifacts)).app()
 
     def openai() -> AsgiApp:
         from parlour.http.doors.openai.app import OpenAiDoor
@@ -53,7 +62,7 @@ def build_doors(
             return _MissingExtra("mcp", responses)
         return McpDoor(context, host.journal, core.artifacts, settings.http.body_bytes)
 
-    return {"/v1": LazyApp(openai), "/api/v1/mcp": LazyApp(mcp)}
+    return {"/v1": LazyApp(openai), "/a2a": LazyApp(a2a), "/api/v1/mcp": LazyApp(mcp)}
 
 
 class _MissingExtra:

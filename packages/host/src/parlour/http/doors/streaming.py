@@ -76,7 +76,7 @@ class UpdateStream:
         async for update in self.updates():
             if isinstance(update, TurnEnd):
                 return update
-        raise AssertionError("a turn ends with its end")
+        raise AssertionError
 
     async def aclose(self) -> None:
         """Stops following the turn."""

@@ -129,6 +129,11 @@ class DoorTurns:
         """Returns the id of the run that handles the turn; empty if none does."""
         return await self._records.inbox.active_run_id(turn.seq)
 
+    async def waits_for_approval(self, run_id: RunId) -> bool:
+        """Returns whether the run waits for a person's decision."""
+        run = await self._records.ledger.get_run(run_id)
+        return run is not None and run["status"] == "waiting_approval"
+
     async def result_if_over(self, turn: Turn) -> TurnEnd | None:
         """Returns the end of the turn; None if it is not handled yet."""
         return await self.result(turn) if await self._records.inbox.outcome(turn.seq) is not None else None
@@ -138,7 +143,7 @@ class DoorTurns:
         async for update in self.follow(turn):
             if isinstance(update, TurnEnd):
                 return update
-        raise AssertionError("a turn ends with its end")
+        raise AssertionError
 
     async def _known(self, accepted: IngestResult) -> Turn:
         event = await self._log.get_by_seq(accepted.seq)
