@@ -20,6 +20,7 @@ FIELDS = {
     "tool_policy",
     "message_policy",
     "box_policy",
+    "memory_policy",
     "restart_policy",
     "timeout_seconds",
     "stale_after",

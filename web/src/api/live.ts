@@ -18,6 +18,7 @@ const TABLES: Record<string, Key[]> = {
   budgets: [["budgets"]],
   knowledge_bases: [["knowledge"]],
   knowledge_files: [["knowledge"]],
+  memories: [["memories"]],
   pipelines: [["pipelines"]],
   word_lists: [["word-lists"], ["message-policies"]],
   settings: [["settings"]],

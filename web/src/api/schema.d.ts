@@ -1298,6 +1298,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Memories
+         * @description What agents remember; with the type and id of a person everything about this person.
+         */
+        get: operations["list_memories"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Memories Of Owner
+         * @description Deletes what all agents remember about a person or chat, and what was decided there with `/memory`.
+         */
+        delete: operations["delete_memories_of_owner"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memories/{memory_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete Memory */
+        delete: operations["delete_memory"];
+        options?: never;
+        head?: never;
+        /** Change Memory */
+        patch: operations["change_memory"];
+        trace?: never;
+    };
     "/api/v1/message-policies/check": {
         parameters: {
             query?: never;
@@ -2334,6 +2376,15 @@ export interface components {
              * @default false
              */
             journal_calls?: boolean;
+            /**
+             * @default {
+             *       "scope": "off",
+             *       "consent": true,
+             *       "max_entries": 200,
+             *       "retention_days": 365
+             *     }
+             */
+            memory_policy?: components["schemas"]["MemoryPolicyBody"];
             message_policy?: components["schemas"]["MessagePolicy"] | null;
             /** Name */
             name: string;
@@ -2469,6 +2520,15 @@ export interface components {
              * @default false
              */
             journal_calls?: boolean;
+            /**
+             * @default {
+             *       "scope": "off",
+             *       "consent": true,
+             *       "max_entries": 200,
+             *       "retention_days": 365
+             *     }
+             */
+            memory_policy?: components["schemas"]["MemoryPolicyBody"];
             message_policy?: components["schemas"]["MessagePolicy"] | null;
             /** Name */
             name: string;
@@ -2568,6 +2628,7 @@ export interface components {
             enabled: boolean;
             event_types: string[];
             journal_calls: boolean;
+            memory_policy: components["schemas"]["MemoryPolicyResponse"];
             /** @description The fields that were given. */
             message_policy: {
                 [key: string]: unknown;
@@ -2760,7 +2821,7 @@ export interface components {
             /** @description Of a change, what was before and after, without secrets; of repeated refusals (code `repeated`), their count. */
             detail: unknown;
             /** @enum {string} */
-            kind: "access" | "admin" | "runtime" | "box";
+            kind: "access" | "admin" | "runtime" | "box" | "memory";
             outcome: string;
             plugin_id: string | null;
             resource: string | null;
@@ -4357,6 +4418,77 @@ export interface components {
             /** Url */
             url?: string | null;
         };
+        /** MemoryChange */
+        MemoryChange: {
+            /** Text */
+            text: string;
+        };
+        /**
+         * MemoryPolicyBody
+         * @description What the agent may remember about people or chats.
+         */
+        MemoryPolicyBody: {
+            /**
+             * Consent
+             * @description Nothing is remembered before `/memory on` was written.
+             * @default true
+             */
+            consent?: boolean;
+            /**
+             * Max Entries
+             * @default 200
+             */
+            max_entries?: number;
+            /**
+             * Retention Days
+             * @description 0: without limit
+             * @default 365
+             */
+            retention_days?: number;
+            /**
+             * Scope
+             * @default off
+             * @enum {string}
+             */
+            scope?: "off" | "person" | "chat";
+        };
+        MemoryPolicyResponse: {
+            consent: boolean;
+            /** @description Memories of each person or chat. */
+            max_entries: number;
+            /** @description 0: without limit. */
+            retention_days: number;
+            /** @enum {string} */
+            scope: "off" | "person" | "chat";
+        };
+        MemoryResponse: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            agent_id: string;
+            bot_id: string | null;
+            /** @description Where it was said. */
+            chat: string;
+            conversation_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            expires_at: number | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            memory_id: string;
+            /** @enum {string} */
+            origin: "agent" | "operator";
+            owner_id: string;
+            /** @description `chat`, or the type of a person such as `user`. */
+            owner_type: string;
+            run_id: string;
+            text: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+        };
         /**
          * MentionElement
          * @description Somebody is addressed by name.
@@ -4870,6 +5002,11 @@ export interface components {
         };
         PageResponse_McpServerResponse_: {
             items: components["schemas"]["McpServerResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_MemoryResponse_: {
+            items: components["schemas"]["MemoryResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -7484,7 +7621,7 @@ export interface operations {
                 action?: string | null;
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
-                kind?: ("access" | "admin" | "runtime" | "box") | null;
+                kind?: ("access" | "admin" | "runtime" | "box" | "memory") | null;
                 /** @description How many items at most */
                 limit?: number;
                 run_id?: string | null;
@@ -9918,6 +10055,138 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["McpStatus"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_memories: {
+        parameters: {
+            query?: {
+                agent_id?: string | null;
+                bot_id?: string | null;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+                owner_id?: string | null;
+                owner_type?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_MemoryResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_memories_of_owner: {
+        parameters: {
+            query: {
+                owner_id: string;
+                owner_type: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_memory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    change_memory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemoryChange"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryResponse"];
                 };
             };
             /** @description What went wrong, in words */

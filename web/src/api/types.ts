@@ -51,6 +51,7 @@ export type PermissionWords = Schemas["PermissionTextResponse"];
 export type KnowledgeBase = Schemas["KnowledgeBaseResponse"];
 export type KnowledgeFile = Schemas["KnowledgeFileResponse"];
 export type KnowledgeChunk = Schemas["ChunkResponse"];
+export type Memory = Schemas["MemoryResponse"];
 export type KnowledgeSearch = Schemas["SearchResponse"];
 export type Tool = Schemas["ToolDetail"];
 export type McpServer = Schemas["McpServerResponse"];

@@ -21,6 +21,7 @@ import { type Tab, Tabs } from "../../components/Tabs";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { ApprovalFields } from "./ApprovalFields";
 import { BoxFields } from "./BoxFields";
+import { MemoryFields } from "./MemoryFields";
 import { PolicyFields } from "../policies/PolicyFields";
 import { BehaviourFields } from "./BehaviourFields";
 import { type AgentForm, AgentFormContext } from "./formContext";
@@ -133,6 +134,7 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
       ? [
           { id: "toolPolicy", label: t("agents.tabToolPolicy"), content: <ToolPolicyFields /> },
           { id: "box", label: t("agents.tabBox"), content: <BoxFields /> },
+          { id: "memory", label: t("agents.tabMemory"), content: <MemoryFields agentId={agent.agent_id} /> },
         ]
       : []),
     { id: "behaviour", label: t("agents.tabBehaviour"), content: <BehaviourFields /> },

@@ -1,17 +1,21 @@
-"""Runs the background services of a Host: retention, schedules, statistics and the live feed."""
+"""Runs the background services of a Host: retention, schedules, statistics, the live feed and a new key."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
+from parlour.core.journal.retry import retry_on_storage_failure
 from parlour.core.observability.live_feed import ComponentState
 from parlour.core.store.retention import Retention
 
 from .host import Host
 from .runtime_settings import SettingsApplier, retention_periods
 from .settings import RetentionSettings
+
+logger = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -23,6 +27,7 @@ async def run_background_services(host: Host) -> AsyncIterator[None]:
         for work in (
             _run_scheduler(host),
             host.statistics.serve(),
+            _run_secret_rotation(host),
             host.live_feed.serve(partial(_component_states, host)),
         ):
             await stack.enter_async_context(_run_in_background(work))
@@ -55,6 +60,18 @@ async def _run_scheduler(host: Host) -> None:
     """Runs the scheduler after unfinished work of an earlier process was recovered."""
     await host.recovered.wait()
     await host.core.scheduler.serve()
+
+
+async def _run_secret_rotation(host: Host) -> None:
+    """Completes a replacement of the secrets' key: one that an earlier process left, and each that is requested."""
+    await host.recovered.wait()
+    while True:
+        try:
+            await retry_on_storage_failure(host.secret_rotation.complete, "replacing the key of the secrets")
+        except OSError:
+            logger.exception("the key of the secrets could not be replaced; both keys are kept")
+        await host.secret_rotation_requested.wait()
+        host.secret_rotation_requested.clear()
 
 
 @asynccontextmanager

@@ -1,11 +1,13 @@
 """Opens the infrastructure of a Host in order and builds the Host; leaving the context closes it in reverse order."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing, contextmanager
 from functools import partial
 
 from parlour.core.actions.served_gate import WireGate
 from parlour.core.config.bots import PlatformCursors
+from parlour.core.config.change_watcher import Reload
 from parlour.core.config.live_settings import LiveSettings
 from parlour.core.journal import Insert, Journal, Select, Unit, where
 from parlour.core.model.ids import PluginId
@@ -45,6 +47,7 @@ from parlour_sdk.protocol.manifest import PluginPermissions
 
 from .background import run_background_services
 from .box import open_box
+from .config_changes import config_reloads
 from .core import build_core
 from .core_ports import CorePorts
 from .data_directory import DataDirectory
@@ -54,6 +57,7 @@ from .models import open_models
 from .plugins import RefreshablePluginManager, open_plugins
 from .runtime_settings import defaults_from_config
 from .secret_key import FileSecretBox
+from .secret_rotation import SETTLE_SECONDS, SecretRotation
 from .settings import ArtifactSettings, HostSettings, TelemetrySettings
 from .tools import open_tools
 
@@ -147,6 +151,10 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         tuning = LiveSettings(ports.journal, defaults_from_config(settings))
         await tuning.load()
         box = await stack.enter_async_context(open_box(settings, directory, core, ports))
+        open_tool_services = await stack.enter_async_context(
+            open_tools(settings, tools, core, ports, secrets, box.tools)
+        )
+        reloads = config_reloads(core, models.repository, open_tool_services.mcp_repository, tuning)
         host = Host(
             settings=settings,
             journal=ports.journal,
@@ -155,11 +163,14 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
             plugins=side.plugins,
             catalogue=catalogue,
             bots=bots,
-            tools=await stack.enter_async_context(open_tools(settings, tools, core, ports, secrets, box.tools)),
+            tools=open_tool_services,
             box=box,
             models=models,
             knowledge=knowledge,
             secrets=secrets,
+            secret_rotation=SecretRotation(
+                opened_journal, clock, key_file, partial(_reload_all, reloads), partial(asyncio.sleep, SETTLE_SECONDS)
+            ),
             redactor=redactor,
             notice=side.notice,
             unavailable_reason=side.unavailable_reason,
@@ -243,6 +254,11 @@ def _objects(artifacts: ArtifactSettings, directory: DataDirectory) -> AbstractA
         return opened_objects(folder, None)
     secret = s3.secret_key.get_secret_value()
     return opened_objects(folder, S3Account(s3.endpoint, s3.bucket, s3.access_key, secret, s3.region, s3.prefix))
+
+
+async def _reload_all(reloads: Mapping[str, Reload]) -> None:
+    for reload in reloads.values():
+        await reload()
 
 
 async def _database_id(journal: Journal, ids: Ids) -> str:

@@ -22,6 +22,7 @@ from parlour.core.handlers.handler import Handlers
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.ingest.scheduler import Scheduler
 from parlour.core.jobs.jobs import Jobs
+from parlour.core.memory.service import MemoryService
 from parlour.core.message_policy.filters import TextFilters
 from parlour.core.models.days import Days
 from parlour.core.models.reservations import Reservations
@@ -94,6 +95,7 @@ class Core:
     loop_guard: LoopGuard
     languages: Languages
     reservations: Reservations
+    memory: MemoryService
     scheduler: Scheduler
     inbound_webhooks: WebhookRepository
     reruns: Reruns
@@ -156,6 +158,7 @@ def build_core(ports: CorePorts) -> Core:
         directory=records.directory,
         days=records.days,
         reservations=records.reservations,
+        memory=records.memory,
         subscriptions=hooks.subscriptions,
         jobs=hooks.jobs,
         feed=delivery.feed,

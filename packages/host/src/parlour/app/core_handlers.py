@@ -28,6 +28,7 @@ from parlour.core.ingest.builtin_commands import BuiltinCommands
 from parlour.core.ingest.command_executor import CommandExecutor
 from parlour.core.ingest.command_log import CommandLog
 from parlour.core.ingest.gateway import Gateway
+from parlour.core.ingest.memory_commands import MemoryCommands
 from parlour.core.ingest.observers import EventObservers
 from parlour.core.model.command import CommandParser
 from parlour.core.models import gated_models
@@ -203,6 +204,7 @@ def build_gateway(
     parser = CommandParser(
         [
             BuiltinCommands(router, conversations, lanes.control, languages, ids, clock),
+            MemoryCommands(router, records.memory, languages),
             ApprovalCommands(approvals, languages),
             PluginCommands(ports.components, ports.plugins, router, config.bots, replies, languages),
         ]

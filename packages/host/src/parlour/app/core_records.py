@@ -27,6 +27,7 @@ from parlour.core.delivery.streaming.stream_publisher import StreamPublisher
 from parlour.core.delivery.streaming.streams import Streams
 from parlour.core.delivery.typing_indicator import TypingIndicator
 from parlour.core.jobs.jobs import Jobs
+from parlour.core.memory.service import MemoryService
 from parlour.core.message_policy.filters import TextFilters
 from parlour.core.message_policy.outputs import OutputPolicies
 from parlour.core.message_policy.word_lists import CompiledWordLists
@@ -101,6 +102,7 @@ class RecordParts:
     directory: Directory
     days: Days
     reservations: Reservations
+    memory: MemoryService
 
 
 def build_records(ports: CorePorts) -> RecordParts:
@@ -118,6 +120,7 @@ def build_records(ports: CorePorts) -> RecordParts:
         directory=Directory(journal),
         days=days,
         reservations=Reservations(journal, days, ids, clock),
+        memory=MemoryService(journal, clock),
     )
 
 

@@ -29,6 +29,7 @@ from .core_ports import CorePorts
 from .knowledge import KnowledgeSubsystem
 from .models import ModelSubsystem
 from .plugins import PluginRuntime, RefreshablePluginManager
+from .secret_rotation import SecretRotation
 from .seed import Seeder
 from .settings import HostSettings
 from .tools import ToolSubsystem
@@ -74,6 +75,7 @@ class Host:
     models: ModelSubsystem
     knowledge: KnowledgeSubsystem
     secrets: SecretBox
+    secret_rotation: SecretRotation
     redactor: Redactor
     notice: str
     """Message for the operator at the start; empty if there is none."""
@@ -90,6 +92,8 @@ class Host:
     """Steps of the start that are not finished yet."""
     recovered: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when unfinished work of an earlier process was recovered."""
+    secret_rotation_requested: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the files of the secrets' key may have changed."""
     was_ready: bool = False
     final_writes_done: bool = True
     """False if the last writes of `stop` were not finished in time."""

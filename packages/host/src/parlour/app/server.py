@@ -44,7 +44,7 @@ async def serve(
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, stopping.set)
-            refreshes = _reload_plugins_on_sighup(host)
+            refreshes = _reload_on_sighup(host)
             starting = asyncio.create_task(host.start())
             starting.add_done_callback(lambda task: _on_start_finished(task, stopping))
             web = await asyncio.to_thread(importlib.import_module, ".web.server", __package__)
@@ -97,8 +97,8 @@ def _on_start_finished(task: "asyncio.Task[None]", stopping: asyncio.Event) -> N
     resume_garbage_collection()
 
 
-def _reload_plugins_on_sighup(host: Host) -> "asyncio.Task[None]":
-    """Rereads the installed plugins on SIGHUP, which `plugin install` sends so that a new plugin starts immediately."""
+def _reload_on_sighup(host: Host) -> "asyncio.Task[None]":
+    """Rereads the installed plugins and the keys of the secrets on SIGHUP, which commands send after a change."""
     reload_requested = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload_requested.set)
 
@@ -113,6 +113,7 @@ def _reload_plugins_on_sighup(host: Host) -> "asyncio.Task[None]":
             while True:
                 await reload_requested.wait()
                 reload_requested.clear()
+                host.secret_rotation_requested.set()
                 refreshes.create_task(refresh())
 
     return asyncio.create_task(listen())

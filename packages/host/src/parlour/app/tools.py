@@ -5,9 +5,11 @@ from contextlib import asynccontextmanager
 
 from parlour.core.box.policy import NAMESPACE
 from parlour.core.config.mcp_servers import McpServerRepository
+from parlour.core.model import memory
 from parlour.core.secrets import SecretBox
 from parlour.network.address_guard import AddressAllowlist
 from parlour.providers.box.tools import BoxTools
+from parlour.providers.memory.tools import MemoryTools
 from parlour.providers.tools.mcp.connection import ReconnectPolicy
 from parlour.providers.tools.mcp.servers import McpServers
 from parlour.providers.tools.native.artifact_read import ArtifactReadTool
@@ -56,8 +58,9 @@ async def open_tools(
     registry.add(PluginTools(ports.components, ports.plugins, settings.tools.call_seconds))
     registry.add(servers)
     registry.add(box)
+    registry.add(MemoryTools(core.memory, core.agents, core.conversations))
     try:
-        reserved = frozenset({NAMESPACE, *(offer.namespace for offer in native.tools())})
+        reserved = frozenset({NAMESPACE, memory.NAMESPACE, *(offer.namespace for offer in native.tools())})
         yield ToolSubsystem(registry, repository, servers, reserved)
     finally:
         await servers.close()

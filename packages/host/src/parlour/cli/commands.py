@@ -45,6 +45,7 @@ GROUPS: Final = {
     "plugin": "plugins",
     "runtime token": "the tokens by which Hosts may use it",
     "db": "the database's schema",
+    "secrets": "the key of the stored secrets",
 }
 """Help of the words that only introduce commands."""
 
@@ -225,6 +226,7 @@ COMMANDS: Final = (
         ),
     ),
     CliCommand("restore", "bring a backup back", "operations:restore", (_FILE,)),
+    CliCommand("secrets rotate", "seal all stored secrets with a new key", "secrets:rotate"),
     CliCommand("db upgrade", "bring it to this release", "operations:db_upgrade"),
     CliCommand("db current", "say which revision it has", "operations:db_current"),
     CliCommand(

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from parlour.app.data_directory import DataDirectory
+from parlour.app.secret_key import SecretKeyFiles
 from parlour.core.journal import Table
 from parlour_sdk.values import dataclass
 
@@ -23,7 +24,7 @@ MANIFEST = "parlour-backup.json"
 """Name of the first entry of a backup."""
 DATABASE = "parlour.db"
 """Name of the database in a backup."""
-FILES = ("secret.key", "config.yaml", "runtime-tokens.json")
+FILES = ("secret.key", "secret.key.next", "secret.key.previous", "config.yaml", "runtime-tokens.json")
 """Files of the data directory that are backed up."""
 FOLDERS = ("plugins", "plugin-data", "artifacts")
 """Folders that are backed up. Logs, unclaimed uploads and environments are not: a Host creates them again."""
@@ -63,12 +64,15 @@ def write_backup(
     if file.exists():
         raise BackupFailed(f"'{file}' exists already; name another file, or move it away")
     partial = file.with_name(f".{file.name}.partial")
+    keys = _read_keys(directory)
     try:
         with _open_private(partial) as raw:
             with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=1) as archive:
                 _add_bytes(archive, MANIFEST, json.dumps(_manifest(version, revision)).encode())
                 _add_database(archive, directory.path, copy, excluded_tables)
                 left_out = backup_files.add_all(archive, directory.path, FILES, FOLDERS)
+            if _read_keys(directory) != keys:
+                raise BackupFailed("the key of the secrets was replaced meanwhile; make the backup again")
             raw.flush()
             os.fsync(raw.fileno())
         partial.rename(file)
@@ -77,6 +81,12 @@ def write_backup(
     finally:
         partial.unlink(missing_ok=True)
     return BackupResult(file, file.stat().st_size, left_out)
+
+
+def _read_keys(directory: DataDirectory) -> list[bytes]:
+    """Returns the keys of the secrets. Secrets in the copy of the database were sealed with one of them."""
+    files = SecretKeyFiles(directory.secret_key)
+    return [path.read_bytes() for path in (files.current, files.next, files.previous) if path.exists()]
 
 
 def _manifest(version: str, revision: str) -> dict[str, str | int]:

@@ -46,6 +46,7 @@ KNOWN_REVISIONS = (
     "0018",
     "0019",
     "0020",
+    "0021",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]

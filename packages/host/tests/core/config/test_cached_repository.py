@@ -213,7 +213,7 @@ DIRECTORY_TABLES = ("directory", "directory_members", "directory_messages")
 @pytest.mark.parametrize(
     ("kind", "tables"),
     [
-        ("agent", ["agents", "default_agents"]),
+        ("agent", ["agents", "default_agents", "memories", "memory_consents"]),
         ("bot", ["bots", "routes", "default_agents", "bot_cursors", "names", *DIRECTORY_TABLES, "reply_allowances"]),
         ("budget", ["budgets", "budget_uses"]),
     ],

@@ -64,6 +64,7 @@ from parlour.http.knowledge.file_endpoints import FileUploads
 from parlour.http.live import endpoints as live
 from parlour.http.mcp_servers import endpoints as mcp_servers
 from parlour.http.mcp_servers.mapping import McpServerMapper
+from parlour.http.memories import endpoints as memories
 from parlour.http.message_policies import endpoints as message_policies
 from parlour.http.metrics import endpoints as metrics
 from parlour.http.models import endpoints as models
@@ -226,6 +227,7 @@ class RouterBuilder:
             bot_routes.router(core.bots, core.routes, route_mapper, core.router, core.subscriptions, host.clock),
             default_agents.router(core.default_agents, default_mapper, host.cursors, host.ids, host.clock),
             runners.router(core.registry, self._plugin_status, host.cursors),
+            memories.router(core.memory, self._pages(), host.clock),
             message_policies.router(core.word_lists, core.filters),
             pipelines.router(
                 core.pipelines,

@@ -137,6 +137,22 @@ def box_entry(
     )
 
 
+def memory_entry(context: CallContext, action: str, memory_id: str, detail: Mapping[str, Any], now: int) -> Insert:
+    """Builds the entry for a change of an agent's memory. What is remembered is not part of it."""
+    return _entry(
+        now,
+        kind="memory",
+        actor=f"{context.actor_type}:{context.actor_id}",
+        run_id=context.run_id,
+        plugin_id=context.plugin_id,
+        action=action,
+        resource=memory_id,
+        scope=context.agent_id,
+        outcome="done",
+        detail=dumps(dict(detail)),
+    )
+
+
 def _entry(now: int, **values: str) -> Insert:
     row: dict[str, str | int] = {
         "workspace_id": "default",

@@ -9,13 +9,16 @@ from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from parlour.core.box.policy import NAMESPACE, BoxPolicy
+from parlour.core.box.policy import NAMESPACE as BOX_NAMESPACE
+from parlour.core.box.policy import BoxPolicy
 from parlour.core.config.form_validation import selected_resources, with_defaults
 from parlour.core.encoding import dumps, loads
 from parlour.core.model.agent import Binding
 from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ids import NO_BINDING, NO_CONVERSATION, NO_RUNNER, ConversationId, PluginId, RunnerId
+from parlour.core.model.memory import NAMESPACE as MEMORY_NAMESPACE
+from parlour.core.model.memory import MemoryPolicy
 from parlour.core.model.pipeline import Pipeline
 from parlour.core.model.providers import Providers
 from parlour.core.model.resource_policy import ResourcePolicy, Selection
@@ -175,7 +178,10 @@ def _resources(
             if (name in policy or name in selected_names) and name not in denied
         }
         if kind == "tools":
-            granted[kind] = _with_box_tools(granted[kind], BoxPolicy.decode(agent.box_policy), operations, providers)
+            box, memories = BoxPolicy.decode(agent.box_policy), MemoryPolicy.decode(agent.memory_policy)
+            offered = _offered_tools(providers) if box.tools or memories.is_on else frozenset()
+            granted[kind] = _with_own_tools(granted[kind], BOX_NAMESPACE, box.tool_names & offered, operations)
+            granted[kind] = _with_own_tools(granted[kind], MEMORY_NAMESPACE, memories.tool_names & offered, operations)
     return granted if binding.pipeline is None else _within_pipeline(granted, binding.pipeline, providers)
 
 
@@ -198,13 +204,16 @@ def _within_pipeline(granted: dict[str, Operations], pipeline: Pipeline, provide
     }
 
 
-def _with_box_tools(
-    granted: Operations, policy: BoxPolicy, operations: Iterable[str], providers: Providers
+def _offered_tools(providers: Providers) -> frozenset[str]:
+    return frozenset(each.tool_name for each in providers.tools.resources())
+
+
+def _with_own_tools(
+    granted: Operations, namespace: str, tool_names: Iterable[str], operations: Iterable[str]
 ) -> Operations:
-    """Returns the tools with those of the Box that the agent's box policy names. Only this policy grants them."""
-    offered = {each.tool_name for each in providers.tools.resources()} if policy.tools else set()
-    box_tools = {name: frozenset(operations) for name in policy.tool_names if name in offered}
-    return {**{name: each for name, each in granted.items() if not name.startswith(f"{NAMESPACE}.")}, **box_tools}
+    """Returns the tools with those that a policy of the agent names. Only this policy grants tools of the namespace."""
+    others = {name: each for name, each in granted.items() if not name.startswith(f"{namespace}.")}
+    return {**others, **{name: frozenset(operations) for name in tool_names}}
 
 
 def _server_tools(policy: ResourcePolicy, providers: Providers) -> frozenset[str]:

@@ -21,7 +21,7 @@ from parlour.core.journal import (
 )
 from parlour.core.model.ids import UserId
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.store import model_calls
+from parlour.core.store import memories, model_calls
 from parlour.core.store.tables import LOGINS, META, USERS
 from parlour_sdk.values import dataclass
 
@@ -162,6 +162,7 @@ class UserAccounts:
         draft.add(Delete(USERS, _unchanged(user)))
         draft.add(Delete(LOGINS, where(user_id=user.user_id), expect=ANY))
         draft.add(model_calls.remove_for_actor("user", user.user_id))
+        draft.add(*memories.forget_person("user", user.user_id))
         draft.add(audit.change_entry(actor, "user.remove", user.user_id, user.audit_fields(), None, self._clock.now()))
         await self._commit(draft, user, loses_owner=user.role == "owner")
 

@@ -44,6 +44,8 @@ class Agent:
     tool_policy: tuple[dict[str, Any], ...] = ()
     """Entries `{tools: [patterns], decide, who?, seconds?}`; the first one that matches a tool decides."""
     box_policy: dict[str, Any] = field(default_factory=dict)
+    memory_policy: dict[str, Any] = field(default_factory=dict)
+    """Given fields of the memory policy; empty means that nothing is remembered."""
     restart_policy: RestartPolicy = "auto"
     timeout_seconds: float = 300
     """Seconds that a run may take; 0 means no limit."""

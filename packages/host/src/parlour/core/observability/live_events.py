@@ -16,6 +16,7 @@ from parlour.core.store.tables import (
     KNOWLEDGE_BASES,
     KNOWLEDGE_FILES,
     MCP_SERVERS,
+    MEMORIES,
     META,
     MODEL_PROVIDERS,
     MODELS,
@@ -175,6 +176,7 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     WEBHOOKS: _configuration_reader("webhook_id"),
     KNOWLEDGE_BASES: _configuration_reader("kb_id"),
     KNOWLEDGE_FILES: _configuration_reader("file_id"),
+    MEMORIES: _configuration_reader("memory_id"),
     WORD_LISTS: _configuration_reader("list_id"),
     PIPELINES: _configuration_reader("pipeline_id"),
 }

@@ -38,7 +38,7 @@ from parlour.core.model.ids import ConversationId, EventId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.platforms.directory import Directory
 from parlour.core.platforms.names import NameDirectory
-from parlour.core.store import artifacts, event_log, limits
+from parlour.core.store import artifacts, event_log, limits, memories
 from parlour.core.store.ledger import ACTIVE_STATUSES
 from parlour.core.store.tables import (
     APPROVALS,
@@ -169,7 +169,7 @@ class ConversationEraser:
     ) -> None:
         """Commits the decision; from then on the conversation is deleted, even if this process ends."""
         in_conversation = where(conversation_id=conversation_id)
-        columns = ("transcript_seq", "bot_id", "chat")
+        columns = ("transcript_seq", "bot_id", "chat", "principal")
         [conversation] = await self._journal.read(Select(CONVERSATIONS, in_conversation, columns))
         until = conversation["transcript_seq"]
         draft = UnitBuilder("conversation.erase")
@@ -182,6 +182,8 @@ class ConversationEraser:
         draft.add(limits.delete_for_conversation(conversation_id))
         draft.add(*self._names.forget_chat(conversation["bot_id"], conversation["chat"]))
         draft.add(*self._directory.forget_chat(conversation["bot_id"], conversation["chat"]))
+        place = (conversation["bot_id"], conversation["chat"], conversation["principal"])
+        draft.add(*memories.forget_conversation(conversation_id, *place))
         draft.add(event_log.append(self._tombstone(actor), conversation_id, self._clock.now()), *extra_statements)
         draft.add(Insert(META, {"name": f"{MARK_PREFIX}{conversation_id}", "value": dumps({"until": until})}))
         await self._journal.commit(draft.build())

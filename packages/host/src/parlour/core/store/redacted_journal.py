@@ -10,7 +10,7 @@ from typing import Any, Final
 from parlour.core.journal import Delete, Journal, PreparedCallback, Receipt, Row, Search, Select, Statement, Table, Unit
 from parlour.core.redaction import Redactor
 
-from .tables import AUDIT, EVENTS, JOBS, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
+from .tables import AUDIT, EVENTS, JOBS, MEMORIES, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
 
 REDACTED_COLUMNS: Final[Mapping[Table, tuple[str, ...]]] = {
     RUNS: ("error", "status_reason"),
@@ -21,6 +21,7 @@ REDACTED_COLUMNS: Final[Mapping[Table, tuple[str, ...]]] = {
     JOBS: ("error", "message"),
     RUN_EVENTS: ("data",),
     EVENTS: ("body",),
+    MEMORIES: ("text",),
 }
 JSON_COLUMNS: Final = frozenset(("detail", "data", "body"))
 """Columns whose text is JSON and must stay valid JSON."""

@@ -50,6 +50,7 @@ from .tables import (
     JOBS,
     LIMITS,
     LOGINS,
+    MEMORIES,
     META,
     NAMES,
     OUTBOX,
@@ -183,6 +184,7 @@ class Retention:
         await self._remove_expired(report)
         await self._remove_small_rows(report)
         await self._remove_by_expiry(NAMES, self._clock.now(), report)
+        await self._remove_by_expiry(MEMORIES, self._clock.now(), report)
         await self._remove_by_expiry(LIMITS, self._clock.now() - DAY_MILLISECONDS, report)
         await self._remove_finished_jobs(report)
         await self._expire_held_replies(report)
@@ -302,13 +304,15 @@ class Retention:
         return count
 
     async def _remove_by_expiry(self, table: Table, until: int, report: RetentionReport) -> None:
-        """Deletes rows that expired: names, which would be requested again, and counters of windows that are over.
+        """Deletes rows that expired: names, which would be requested again, memories, and counters of past windows.
 
         A counter stays for a day, since the clock of another Host may be behind.
         """
-        query = Select(table, where(expires_at=at_most(until)), ("expires_at",), ("expires_at",), limit=BATCH_ROWS)
+        expires = where(expires_at=above(0))
+        expired = expires + where(expires_at=at_most(until))
+        query = Select(table, expired, ("expires_at",), ("expires_at",), limit=BATCH_ROWS)
         while rows := await self._journal.read(query):
-            conditions = where(expires_at=at_most(rows[-1]["expires_at"]))
+            conditions = expires + where(expires_at=at_most(rows[-1]["expires_at"]))
             await self._step(report, table.name, len(rows), [Delete(table, conditions, expect=ANY)])
 
     async def _remove_finished_jobs(self, report: RetentionReport) -> None:

@@ -9,6 +9,8 @@ from .columns import columns
 from .knowledge_tables import KNOWLEDGE_BASES as KNOWLEDGE_BASES
 from .knowledge_tables import KNOWLEDGE_CHUNKS as KNOWLEDGE_CHUNKS
 from .knowledge_tables import KNOWLEDGE_FILES as KNOWLEDGE_FILES
+from .memory_tables import MEMORIES as MEMORIES
+from .memory_tables import MEMORY_CONSENTS as MEMORY_CONSENTS
 from .platform_tables import DIRECTORY as DIRECTORY
 from .platform_tables import DIRECTORY_MEMBERS as DIRECTORY_MEMBERS
 from .platform_tables import DIRECTORY_MESSAGES as DIRECTORY_MESSAGES
@@ -388,6 +390,8 @@ TABLES: tuple[Table, ...] = (
     KNOWLEDGE_BASES,
     KNOWLEDGE_FILES,
     KNOWLEDGE_CHUNKS,
+    MEMORIES,
+    MEMORY_CONSENTS,
     HOSTS,
     LEASES,
     OWNERS,

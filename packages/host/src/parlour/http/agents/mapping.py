@@ -2,6 +2,7 @@
 secrets."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import cast
 
 from parlour.core.box import session_template
@@ -11,6 +12,7 @@ from parlour.core.config.word_lists import WordListRepository
 from parlour.core.model import resource_policy
 from parlour.core.model.agent import Agent, StatePolicy
 from parlour.core.model.ids import AgentId
+from parlour.core.model.memory import MemoryPolicy
 from parlour.core.model.resource_policy import ResourcePolicy
 from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour.core.secrets import SecretBox
@@ -23,6 +25,7 @@ from .schemas import (
     AgentChange,
     AgentResponse,
     BoxPolicyResponse,
+    MemoryPolicyResponse,
     Names,
     ResourceKind,
     ResourcePolicyResponse,
@@ -68,6 +71,7 @@ class AgentMapper:
         fields_of_body = body.model_dump(
             exclude={"resource_policy", "state_policy", "event_types", "runner_config", "message_policy"}
         )
+        fields_of_body["memory_policy"] = body.memory_policy.model_dump(exclude_defaults=True)
         fields_of_body["tool_policy"] = tuple(fields_of_body["tool_policy"])
         fields_of_body["delivery_policy"] = body.delivery_policy.non_default_fields()
         return Agent(
@@ -96,6 +100,7 @@ class AgentMapper:
             "approval_policy": agent.approval_policy,
             "tool_policy": [cast("ToolRuleResponse", entry) for entry in agent.tool_policy],
             "box_policy": _box_policy(BoxPolicy.decode(agent.box_policy)),
+            "memory_policy": _memory_policy(MemoryPolicy.decode(agent.memory_policy)),
             "restart_policy": agent.restart_policy,
             "timeout_seconds": agent.timeout_seconds,
             "stale_after": agent.stale_after,
@@ -127,6 +132,10 @@ def _box_policy(policy: BoxPolicy) -> BoxPolicyResponse:
         "session_template": policy.session_template,
         "ask": list(policy.ask),
     }
+
+
+def _memory_policy(policy: MemoryPolicy) -> MemoryPolicyResponse:
+    return cast("MemoryPolicyResponse", asdict(policy))
 
 
 def _resource_policy(policy: ResourcePolicy) -> ResourcePolicyResponse:

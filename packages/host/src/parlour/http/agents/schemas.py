@@ -10,6 +10,7 @@ from parlour.core.box.session_template import DEFAULT_TEMPLATE, MAX_TEMPLATE_CHA
 from parlour.core.message_policy.schema import MessagePolicy
 from parlour.core.model.delivery_policy import MIN_MESSAGE_SIZE
 from parlour.core.model.ids import AgentId, BotId, RunnerId
+from parlour.core.model.memory import DEFAULT_DAYS, DEFAULT_ENTRIES, MAX_ENTRIES
 
 from ..crud import Name
 from ..responses import Id
@@ -153,6 +154,17 @@ class BoxPolicyBody(BaseModel):
     ask: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(default=[], max_length=100)
 
 
+class MemoryPolicyBody(BaseModel):
+    """What the agent may remember about people or chats."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    scope: Literal["off", "person", "chat"] = "off"
+    consent: bool = Field(default=True, description="Nothing is remembered before `/memory on` was written.")
+    max_entries: int = Field(default=DEFAULT_ENTRIES, ge=1, le=MAX_ENTRIES)
+    retention_days: float = Field(default=DEFAULT_DAYS, ge=0, le=3650, description="0: without limit")
+
+
 def _rule_variant(rule: Any) -> str:
     """Selects the variant of the union: any object is validated as a rule, so that errors name the field inside it."""
     return "object" if isinstance(rule, dict | ApprovalRuleBody) else "word"
@@ -192,6 +204,7 @@ class AgentBody(BaseModel):
     approval_policy: dict[ActionPattern, Rule] = Field(default={}, max_length=100)
     tool_policy: list[ToolRuleBody] = Field(default=[], max_length=100)
     box_policy: BoxPolicyBody = BoxPolicyBody()
+    memory_policy: MemoryPolicyBody = MemoryPolicyBody()
     restart_policy: Literal["auto", "never", "always"] = "auto"
     timeout_seconds: float = Field(default=300, ge=0, le=86_400)
     stale_after: float = Field(default=600, ge=0, le=MAX_DURATION_SECONDS)
@@ -287,6 +300,15 @@ class BoxPolicyResponse(TypedDict):
     """Patterns of commands that need an approval."""
 
 
+class MemoryPolicyResponse(TypedDict):
+    scope: Literal["off", "person", "chat"]
+    consent: bool
+    max_entries: int
+    """Memories of each person or chat."""
+    retention_days: float
+    """0: without limit."""
+
+
 class AgentResponse(TypedDict):
     agent_id: Id
     name: str
@@ -303,6 +325,7 @@ class AgentResponse(TypedDict):
     tool_policy: list[ToolRuleResponse]
     """The first entry that matches a tool decides about its calls; without one they are allowed."""
     box_policy: BoxPolicyResponse
+    memory_policy: MemoryPolicyResponse
     restart_policy: Literal["auto", "never", "always"]
     timeout_seconds: float
     """0: none."""

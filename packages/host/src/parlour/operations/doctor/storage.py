@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import closing
 
 from parlour.app.data_directory import DataDirectory
-from parlour.app.secret_key import KEY_BYTES
+from parlour.app.secret_key import KEY_BYTES, SecretKeyFiles
 from parlour.app.settings import HostSettings
 from parlour.core.encoding import loads
 from parlour.core.journal import StorageFailed
@@ -95,6 +95,9 @@ async def _key(settings: HostSettings, directory: DataDirectory) -> Finding:
         return problem("secrets", f"{path} can't be read: {error.strerror}", "let the user that runs Parlour read it")
     if size != KEY_BYTES:
         return problem("secrets", f"{path} is no key", str(SecretUnreadable()))
+    if SecretKeyFiles(path).is_replacing():
+        message = "their key is being replaced, and both keys are kept until that is finished"
+        return warning("secrets", message, "if no Host runs, parlour secrets rotate completes it")
     if stat.S_IMODE(status.st_mode) & 0o077:
         return warning("secrets", f"{path} can be read by others", f"chmod 600 '{path}'")
     return ok("secrets", "they are sealed, and the key is its owner's alone")

@@ -475,6 +475,42 @@ CREATE TABLE mcp_servers (
 
 ;
 
+CREATE TABLE memories (
+	memory_id TEXT NOT NULL, 
+	agent_id TEXT NOT NULL, 
+	bot_id TEXT NOT NULL, 
+	owner_type TEXT NOT NULL, 
+	owner_id TEXT NOT NULL, 
+	principal TEXT NOT NULL, 
+	chat TEXT NOT NULL, 
+	conversation_id TEXT NOT NULL, 
+	run_id TEXT NOT NULL, 
+	text TEXT NOT NULL, 
+	origin TEXT NOT NULL, 
+	private INTEGER NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	expires_at INTEGER NOT NULL, 
+	PRIMARY KEY (memory_id)
+)
+ STRICT
+
+;
+
+CREATE TABLE memory_consents (
+	agent_id TEXT NOT NULL, 
+	bot_id TEXT NOT NULL, 
+	owner_type TEXT NOT NULL, 
+	owner_id TEXT NOT NULL, 
+	principal TEXT NOT NULL, 
+	decision TEXT NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (agent_id, bot_id, owner_type, owner_id, principal)
+)
+ STRICT
+
+;
+
 CREATE TABLE meta (
 	name TEXT NOT NULL, 
 	value TEXT NOT NULL, 
@@ -949,6 +985,16 @@ CREATE INDEX logins_by_expires_at ON logins (expires_at);
 
 CREATE INDEX logins_by_user_id ON logins (user_id);
 
+CREATE INDEX memories_by_agent_id_bot_id_owner_type_owner_id_principal ON memories (agent_id, bot_id, owner_type, owner_id, principal);
+
+CREATE INDEX memories_by_conversation_id ON memories (conversation_id);
+
+CREATE INDEX memories_by_expires_at ON memories (expires_at);
+
+CREATE INDEX memories_by_owner_type_owner_id ON memories (owner_type, owner_id);
+
+CREATE INDEX memory_consents_by_owner_type_owner_id ON memory_consents (owner_type, owner_id);
+
 CREATE INDEX model_calls_by_actor_type_actor_id ON model_calls (actor_type, actor_id);
 
 CREATE INDEX model_calls_by_run_id ON model_calls (run_id);
@@ -1001,4 +1047,4 @@ CREATE TRIGGER knowledge_chunks_removed AFTER DELETE ON knowledge_chunks BEGIN I
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0020');
+INSERT INTO alembic_version VALUES ('0021');

@@ -1,0 +1,1 @@
+"""The tools by which agents remember, recall and forget."""
