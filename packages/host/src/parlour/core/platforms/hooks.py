@@ -27,6 +27,8 @@ class HookResponse:
     status: int = 200
     text: str = ""
     content_type: str = "text/plain"
+    content: bytes = field(default=b"", repr=False)
+    """A binary body, which is sent instead of the text."""
 
     @classmethod
     def json(cls, value: Any, status: int = 200) -> "HookResponse":

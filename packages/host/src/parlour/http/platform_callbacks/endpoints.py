@@ -26,7 +26,7 @@ def router(hook: Hook, takes_sockets: FindAdapter) -> APIRouter:
         answer = await hook(bot_id, await _read_call(request))
         if answer is None:
             raise not_found("a bot that is called at this address", "it may be disabled or deleted")
-        return Response(answer.text, answer.status, media_type=answer.content_type)
+        return Response(answer.content or answer.text, answer.status, media_type=answer.content_type)
 
     @routes.websocket("/hooks/{bot_id}/{path:path}")
     async def connect_to_bot(socket: WebSocket, bot_id: BotPath, path: str) -> None:

@@ -34,6 +34,11 @@ class BoundedMap(Generic[Key, Value]):
     def pop(self, key: Key) -> Value | None:
         return self._entries.pop(key, None)
 
+    def pop_oldest(self) -> None:
+        """Forgets the entry that was set first, if there is one."""
+        if self._entries:
+            self._entries.popitem(last=False)
+
     def values(self) -> Iterable[Value]:
         return self._entries.values()
 

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from parlour.core.backoff import Backoff
+from parlour.core.platforms.hooks import HookReceiver
 from parlour.core.platforms.port import Adapter, IncomingEvent
+from parlour.testing.hook_server import hooks_served
 from parlour.testing.memory_link import MemoryLink
 
 from .driver import PlatformDriver
@@ -57,8 +59,10 @@ class AdapterBench:
     @asynccontextmanager
     async def running(cls, driver: PlatformDriver) -> AsyncIterator["AdapterBench"]:
         """Starts platform and adapter, and waits until they are connected."""
-        async with driver.running_for_samples():
+        async with driver.running_for_samples(), AsyncExitStack() as stack:
             bench = cls(driver)
+            if isinstance(bench.adapter, HookReceiver):
+                driver.called_at(await stack.enter_async_context(hooks_served(bench.adapter)))
             work = asyncio.create_task(bench.adapter.serve())
             try:
                 await bench.link.until(lambda: bench.link.now[0] == "connected" or work.done())

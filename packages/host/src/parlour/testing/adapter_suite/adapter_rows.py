@@ -69,7 +69,7 @@ async def the_same_event_has_the_same_id_and_another_has_another(bench: AdapterB
 @behaviour("components both ways", on_host=False)
 async def every_component_comes_back_in_its_place(bench: AdapterBench) -> None:
     driver = bench.driver
-    chat = await driver.chat()
+    chat = await driver.chat_for_components()
     chain = driver.components(chat)
     assert {type(each).__name__ for each in chain} >= set(driver.manifest.components.send) - {"Unknown"}
     await bench.adapter.api().send_message(chat.kind, chat.id, chain)

@@ -86,7 +86,7 @@ async def _sent_components(bench: HostBench) -> set[str]:
     async def send() -> set[str]:
         driver, probe = bench.driver, bench.probe
         bench.route_to_plugins()
-        chat = await driver.chat()
+        chat = await driver.chat_for_components()
         chain = driver.components(chat)
         await probe.calls(_send(chat.kind, chat.id, _CHAIN.dump_python(chain, mode="json", exclude_none=True)))
         before = len(_messages(bench))

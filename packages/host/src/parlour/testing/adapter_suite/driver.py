@@ -68,6 +68,9 @@ class PlatformDriver(ABC):
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         """Creates the adapter for rows without a Host."""
 
+    def called_at(self, address: str) -> None:  # noqa: B027
+        """Enters the address at which the platform calls the bot. It concerns platforms that call."""
+
     @abstractmethod
     async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
         """Waits for a condition, which is checked after each change on the platform."""
@@ -77,6 +80,10 @@ class PlatformDriver(ABC):
     @abstractmethod
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         """Creates a chat with the bot that no other row uses."""
+
+    async def chat_for_components(self) -> SuiteChat:
+        """Creates a chat that carries every component. Subclasses create a group if mentions exist only there."""
+        return await self.chat()
 
     @abstractmethod
     async def say(self, chat: SuiteChat, text: str) -> None:

@@ -16,6 +16,9 @@ SLOW_WORD_MILLISECONDS = 100
 class SuiteHost(Protocol):
     """A running Host with the probe plugin. All platforms of a test process share it."""
 
+    @property
+    def address(self) -> str: ...
+
     def http(self) -> httpx.Client:
         """Returns a client of the HTTP interface with an administrator's key."""
         ...
@@ -49,7 +52,9 @@ class HostBench:
             body = {"name": driver.manifest.name, "adapter": driver.manifest.name, "adapter_config": driver.config}
             made = host.http().post("/bots", json=body)
             assert made.status_code == 201, made.text
-            bench = cls(host, driver, made.json()["bot_id"], agent_id, await driver.chat())
+            bot_id = made.json()["bot_id"]
+            driver.called_at(f"{host.address}/hooks/{bot_id}")
+            bench = cls(host, driver, bot_id, agent_id, await driver.chat())
             await eventually(lambda: bench.status["state"] == "connected", "the bot is connected")
             try:
                 yield bench

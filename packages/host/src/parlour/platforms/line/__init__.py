@@ -1,0 +1,1 @@
+"""LINE: official accounts, over webhooks and the Messaging API."""
