@@ -6,11 +6,8 @@ from dataclasses import dataclass, field
 from parlour.testing.adapter_suite import PlatformDriver
 from tests.platforms.discord.driver import DiscordDriver
 from tests.platforms.kook.driver import KookDriver
-<<<<<<< HEAD
 from tests.platforms.lark.driver import LarkDriver
-=======
 from tests.platforms.line.driver import LineDriver
->>>>>>> main
 from tests.platforms.matrix.driver import MatrixDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
 from tests.platforms.slack.driver import SlackDriver
@@ -30,11 +27,8 @@ class SuitePlatform:
 PLATFORMS: Mapping[str, SuitePlatform] = {
     "discord": SuitePlatform(DiscordDriver),
     "kook": SuitePlatform(KookDriver),
-<<<<<<< HEAD
     "lark": SuitePlatform(LarkDriver),
-=======
     "line": SuitePlatform(LineDriver),
->>>>>>> main
     "matrix": SuitePlatform(MatrixDriver, server_fixture="home"),
     "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),
     "slack": SuitePlatform(SlackDriver),
