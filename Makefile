@@ -112,6 +112,7 @@ PART_work := tests/crash tests/chaos tests/simulation tests/fuzz $(HOST_TESTS)/c
 PART_runners := plugins packages/sdk/tests tests/agent_services tests/integration/models
 PART_box := tests/integration/box $(HOST_TESTS)/box $(HOST_TESTS)/isolation
 PART_knowledge := tests/knowledge tests/integration/knowledge
+PART_doors := tests/integration/doors
 PART_policy := tests/integration/policies $(HOST_TESTS)/core/message_policy
 PART_cluster := tests/cluster $(HOST_TESTS)/core/cluster $(HOST_TESTS)/stores
 PART_release := tests/release tests/walkthrough tests/tools

@@ -60,6 +60,8 @@ PER_PART = {
 """State of conversations, bots and other keys that exactly one Host owns at a time. It is rebuilt by recovery."""
 
 PER_HOST = {
+    "http.doors.access.DoorAccess._buckets": "requests of each caller to each door in this minute",
+    "http.doors.context.DoorContext._cancelling": "runs that are being cancelled because their client has gone",
     "providers.box.service.BoxService._errors": "the last failed calls to the Box, for operators",
     "core.jobs.jobs.Jobs._handlers": "handlers of each kind of job",
     "app.core.Core.handlers": "handlers by type, fixed",

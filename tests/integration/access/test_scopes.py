@@ -5,10 +5,10 @@ import pytest
 from tests.support.commands import parlour_here
 from tests.support.harness import Host, error_code, message
 
-SCOPES = ("admin", "operator", "viewer", "chat", "platform")
+SCOPES = ("admin", "operator", "viewer", "chat", "platform", "mcp")
 ALL_SCOPES = frozenset(SCOPES)
 READERS = frozenset(("admin", "operator", "viewer"))
-CHATTERS = frozenset(("admin", "operator", "chat", "platform"))
+CHATTERS = frozenset(("admin", "operator", "chat", "platform", "mcp"))
 ADMINS = frozenset(("admin",))
 
 ENDPOINTS: dict[str, frozenset[str]] = {

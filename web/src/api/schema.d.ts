@@ -2389,6 +2389,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * Published
+             * @default []
+             */
+            published?: ("openai" | "mcp" | "a2a" | "agui")[];
+            /**
              * @default {
              *       "models": [],
              *       "tools": [],
@@ -2533,6 +2538,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * Published
+             * @default []
+             */
+            published?: ("openai" | "mcp" | "a2a" | "agui")[];
+            /**
              * @default {
              *       "models": [],
              *       "tools": [],
@@ -2634,6 +2644,8 @@ export interface components {
                 [key: string]: unknown;
             };
             name: string;
+            /** @description Doors through which clients of other standards may use it. */
+            published: ("openai" | "mcp" | "a2a" | "agui")[];
             resource_policy: components["schemas"]["ResourcePolicyResponse"];
             /** @enum {string} */
             restart_policy: "auto" | "never" | "always";
@@ -2693,7 +2705,7 @@ export interface components {
             name: string;
             revoked_at: number | null;
             /** @enum {string} */
-            scope: "admin" | "operator" | "viewer" | "chat" | "platform";
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
         };
         ApprovalResponse: {
             action: string;
@@ -2821,7 +2833,7 @@ export interface components {
             /** @description Of a change, what was before and after, without secrets; of repeated refusals (code `repeated`), their count. */
             detail: unknown;
             /** @enum {string} */
-            kind: "access" | "admin" | "runtime" | "box" | "memory";
+            kind: "access" | "admin" | "runtime" | "box" | "memory" | "door";
             outcome: string;
             plugin_id: string | null;
             resource: string | null;
@@ -4752,7 +4764,7 @@ export interface components {
             name: string;
             revoked_at: number | null;
             /** @enum {string} */
-            scope: "admin" | "operator" | "viewer" | "chat" | "platform";
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
         };
         /** NewChunkBody */
         NewChunkBody: {
@@ -4790,7 +4802,7 @@ export interface components {
              * @default chat
              * @enum {string}
              */
-            scope?: "admin" | "operator" | "viewer" | "chat" | "platform";
+            scope?: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
         };
         /**
          * NewUser
@@ -7621,7 +7633,7 @@ export interface operations {
                 action?: string | null;
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
-                kind?: ("access" | "admin" | "runtime" | "box" | "memory") | null;
+                kind?: ("access" | "admin" | "runtime" | "box" | "memory" | "door") | null;
                 /** @description How many items at most */
                 limit?: number;
                 run_id?: string | null;

@@ -71,7 +71,7 @@ async def clients() -> AsyncIterator[Clients]:
     routers = [("", health.router(list)), (API_PREFIX, endpoints.router(service, pages, trails))]
     responses = ErrorResponses(Redactor())
     framework = create_app("0", authenticator, responses, BODY_BYTES, BODY_BYTES, routers)
-    front = FrontController(None, list, EventFastPath(service, authenticator, responses, BODY_BYTES), framework)
+    front = FrontController(None, list, EventFastPath(service, authenticator, responses, BODY_BYTES), {}, framework)
     secrets = {scope: (await keys.create(scope, scope))[0] for scope in SCOPES}
     async with (
         httpx.AsyncClient(transport=httpx.ASGITransport(front), base_url="http://fast") as fast,

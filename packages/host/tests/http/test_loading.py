@@ -73,7 +73,7 @@ async def test_the_front_controller_reports_the_same_health_as_the_framework(pat
         return app
 
     framework_app = LazyApp(build)
-    front = FrontController(None, lambda: missing, None, framework_app)  # type: ignore[arg-type]
+    front = FrontController(None, lambda: missing, None, {}, framework_app)  # type: ignore[arg-type]
     async with _client(front) as front_client, _client(framework_app) as framework:
         direct = await front_client.get(path)
         assert built == []

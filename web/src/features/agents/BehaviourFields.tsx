@@ -8,6 +8,7 @@ import { NumberInput } from "../../components/NumberInput";
 import { Switch } from "../../components/Switch";
 import { ToggleGroup } from "../../components/ToggleGroup";
 import { useEventLabel } from "../../lib/useEventLabel";
+import { DoorFields } from "./DoorFields";
 import { useAgentForm } from "./formContext";
 
 const SCOPES = ["conversation", "actor", "subject", "runner", "binding"];
@@ -75,6 +76,9 @@ export function BehaviourFields() {
       </Group>
       <Group title={t("agents.running")}>
         <Running />
+      </Group>
+      <Group title={t("agents.clients")}>
+        <DoorFields />
       </Group>
     </div>
   );

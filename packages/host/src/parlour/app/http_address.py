@@ -6,7 +6,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic_core import PydanticCustomError
 
-OWN_PATHS = frozenset(("api", "assets", "hooks", "healthz", "readyz", "metrics"))
+OWN_PATHS = frozenset(("a2a", "agui", "api", "assets", "hooks", "healthz", "readyz", "metrics", "v1"))
 """First path segments that the Host serves itself; a prefix that begins with one would be ambiguous."""
 _PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 

@@ -15,6 +15,7 @@ from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from parlour.stores.address import ACCEPTED, is_accepted
 
 from .box_settings import BoxSettings
+from .door_settings import DoorSettings
 from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
 from .object_limit_settings import LimitSettings
 from .setting_values import (
@@ -372,6 +373,7 @@ class HostSettings(ConfigSection):
     plugins: PluginSettings = PluginSettings()
     runtime: RuntimeSettings = RuntimeSettings()
     tools: ToolSettings = ToolSettings()
+    doors: DoorSettings = DoorSettings()
     mcp: McpSettings = McpSettings()
     box: BoxSettings = BoxSettings()
     platforms: PlatformSettings = PlatformSettings()

@@ -65,7 +65,7 @@ COMMANDS: Final = (
         "keys:create",
         (
             CliArgument("--name", required=True, help="what the key is for"),
-            CliArgument("--scope", choices=["admin", "operator", "viewer", "chat", "platform"], default="admin"),
+            CliArgument("--scope", choices=["admin", "operator", "viewer", "chat", "platform", "mcp"], default="admin"),
         ),
     ),
     CliCommand("keys list", "list the keys", "keys:list_keys"),

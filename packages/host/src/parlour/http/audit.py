@@ -19,7 +19,7 @@ Name = Annotated[str | None, Query(max_length=200)]
 
 class AuditEntry(TypedDict):
     seq: int
-    kind: Literal["access", "admin", "runtime", "box", "memory"]
+    kind: Literal["access", "admin", "runtime", "box", "memory", "door"]
     actor: str
     action: str
     outcome: str
@@ -40,7 +40,7 @@ def router(pages: Pages) -> APIRouter:
     @routes.get("/audit")
     async def list_entries(
         principal: Admin,
-        kind: Literal["access", "admin", "runtime", "box", "memory"] | None = None,
+        kind: Literal["access", "admin", "runtime", "box", "memory", "door"] | None = None,
         run_id: Name = None,
         action: Name = None,
         limit: Limit = 50,

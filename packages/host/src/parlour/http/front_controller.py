@@ -5,7 +5,7 @@ it, and the busiest path does not pay for its routing, dependencies and middlewa
 paths and reject other methods; tests compare the two.
 """
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from starlette.responses import Response
@@ -23,12 +23,19 @@ class FrontController:
     """ASGI application of a Host."""
 
     def __init__(
-        self, page: PageServer | None, pending_steps: PendingStartSteps, events: EventFastPath, api: AsgiApp
+        self,
+        page: PageServer | None,
+        pending_steps: PendingStartSteps,
+        events: EventFastPath,
+        doors: Mapping[str, AsgiApp],
+        api: AsgiApp,
     ) -> None:
-        """`page`: None serves the HTTP interface alone. `api`: the application for everything else."""
+        """`page`: None serves the HTTP interface alone. `doors`: applications by the first part of their paths. `api`:
+        the application for everything else."""
         self._page = page
         self._pending_steps = pending_steps
         self._events = events
+        self._doors = doors
         self._api = api
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,7 +47,11 @@ class FrontController:
             send = localized_send(scope, send)
             if scope["path"] == EVENTS_PATH and scope["method"] == "POST":
                 response = await self._events.respond(scope, receive)
-        await (response or self._api)(scope, receive, send)
+        await (response or self._door(scope["path"]) or self._api)(scope, receive, send)
+
+    def _door(self, path: str) -> AsgiApp | None:
+        """Returns the door that the path belongs to, if any."""
+        return next((app for root, app in self._doors.items() if path == root or path.startswith(f"{root}/")), None)
 
     def _page_response(self, scope: Scope) -> Response | None:
         return self._page.response(scope) if self._page is not None else None

@@ -13,16 +13,17 @@ from parlour_sdk.values import dataclass
 from .allowed_hosts import AllowedHosts
 from .errors import Problem
 
-AccessScope = Literal["owner", "admin", "operator", "viewer", "chat", "platform", "model_calls"]
+AccessScope = Literal["owner", "admin", "operator", "viewer", "chat", "platform", "mcp", "model_calls"]
 """Scope of a key or role of a user, also as a requirement of an endpoint. `model_calls` allows reading prompts and
 answers of models; no role includes it, a setting names the lowest role that has it."""
 
 _INCLUDED_SCOPES: dict[AccessScope, frozenset[AccessScope]] = {
-    "owner": frozenset(("owner", "admin", "operator", "viewer", "chat")),
-    "admin": frozenset(("admin", "operator", "viewer", "chat")),
-    "operator": frozenset(("operator", "viewer", "chat")),
+    "owner": frozenset(("owner", "admin", "operator", "viewer", "chat", "mcp")),
+    "admin": frozenset(("admin", "operator", "viewer", "chat", "mcp")),
+    "operator": frozenset(("operator", "viewer", "chat", "mcp")),
     "viewer": frozenset(("viewer",)),
     "chat": frozenset(("chat",)),
+    "mcp": frozenset(("chat", "mcp")),
     "model_calls": frozenset(),
     "platform": frozenset(("chat", "platform")),  # only its events may be answered on a platform
 }

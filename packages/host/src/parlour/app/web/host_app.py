@@ -27,6 +27,7 @@ from parlour.version import VERSION
 from parlour_sdk.values import dataclass
 
 from .connection_limits import ConnectionLimiter
+from .doors import build_doors
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -98,7 +99,8 @@ def build_host_app(
             return load(pause)[0]
 
     fast_path = EventFastPath(events, authenticator, responses, http.body_bytes)
-    front = FrontController(page, host.pending_start_steps, fast_path, LazyApp(load_in_background))
+    doors = build_doors(settings, host, authenticator, responses)
+    front = FrontController(page, host.pending_start_steps, fast_path, doors, LazyApp(load_in_background))
     return HttpApp(front, build_document)
 
 

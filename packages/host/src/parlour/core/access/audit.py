@@ -137,6 +137,22 @@ def box_entry(
     )
 
 
+def door_entry(
+    actor: str, action: str, resource: str, door: str, now: int, run_id: RunId = NO_RUN, outcome: str = "done"
+) -> Insert:
+    """Builds the entry that records what a client did through a door, or an agent through its gateway."""
+    return _entry(
+        now,
+        kind="door",
+        actor=actor,
+        action=action,
+        resource=resource,
+        run_id=run_id,
+        outcome=outcome,
+        detail=dumps({"via": door}),
+    )
+
+
 def memory_entry(context: CallContext, action: str, memory_id: str, detail: Mapping[str, Any], now: int) -> Insert:
     """Builds the entry for a change of an agent's memory. What is remembered is not part of it."""
     return _entry(

@@ -13,7 +13,7 @@ from parlour_sdk.values import dataclass
 
 from . import audit
 
-Scope = Literal["admin", "operator", "viewer", "chat", "platform"]
+Scope = Literal["admin", "operator", "viewer", "chat", "platform", "mcp"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 

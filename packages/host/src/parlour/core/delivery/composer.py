@@ -10,6 +10,7 @@ from typing import Any
 
 from parlour.core.journal import Statement
 from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY, DeliveryPolicy
+from parlour.core.model.doors import LIVE_SURFACES
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import BotId, OutboxId, RunId
 from parlour.core.model.outbox_row import OutboxKind, OutboxRow, OutboxState
@@ -186,7 +187,7 @@ class MessageComposer:
         self, reply_target: ReplyTarget, manifest: AdapterManifest | None, policy: DeliveryPolicy
     ) -> bool:
         if reply_target.surface != PLATFORM:
-            return reply_target.surface == "webui"
+            return reply_target.surface in LIVE_SURFACES
         can_show_stream = manifest is not None and can_stream(manifest) and not reply_target.has_no_chat
         can_show_stream = can_show_stream and not reply_target.reply_event_id  # a stream would not be counted
         return can_show_stream and policy.streaming and self._bots.is_connected(reply_target.bot_id)

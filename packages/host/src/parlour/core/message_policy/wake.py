@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from parlour.core.model.doors import LIVE_SURFACES
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.ids import AgentId
 from parlour.core.model.reasons import Reason, make_reason
@@ -23,10 +24,10 @@ def find_silence(
 ) -> Reason | None:
     """Returns the reason why the policy leaves a message unanswered; None if it is answered.
 
-    The web chat is exempt: an operator who talks to the agent there has addressed it.
+    The web chat and doors are exempt: who talks to the agent there has addressed it.
     """
     rules = policy.wake
-    if rules is None or event.event_type != MESSAGE_TYPE or event.surface == "webui":
+    if rules is None or event.event_type != MESSAGE_TYPE or event.surface in LIVE_SURFACES:
         return None
     if reason := _access(rules.access, event):
         return reason

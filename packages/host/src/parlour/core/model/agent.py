@@ -7,6 +7,7 @@ from parlour.core.encoding import dumps, loads
 from parlour_sdk.values import dataclass
 
 from .delivery_policy import with_min_message_size
+from .doors import Door
 from .event_pattern import pattern_matches
 from .ids import NO_LIMITS, AgentId, BindingId, BotId, LimitPolicyId, RunnerId
 from .pipeline import Pipeline
@@ -59,6 +60,8 @@ class Agent:
     """Accepted event types; each is a type, `namespace.*` or `*`."""
     message_policy: dict[str, Any] = field(default_factory=dict)
     """Given fields of the message policy; empty means that nothing is decided."""
+    published: tuple[Door, ...] = ()
+    """Doors through which clients of common standards may use it."""
     enabled: bool = True
 
     def accepts(self, event_type: str) -> bool:
@@ -72,9 +75,11 @@ class Agent:
         fields = loads(text)
         policy, resources = fields.pop("state_policy"), fields.pop("resource_policy")
         delivery, tool_policy = fields.pop("delivery_policy", {}), fields.pop("tool_policy", ())
+        published = fields.pop("published", ())
         return cls(
             **{**fields, "event_types": tuple(fields["event_types"])},
             tool_policy=tuple(tool_policy),
+            published=tuple(published),
             delivery_policy=with_min_message_size(delivery),
             resource_policy=ResourcePolicy.decode(resources),
             state_policy=StatePolicy(policy["enabled"], tuple(policy["scopes"])),

@@ -9,6 +9,7 @@ from typing import Any
 from parlour.core.access.grants import Grant, available_apis
 from parlour.core.config.form_validation import with_defaults
 from parlour.core.model.agent import Binding
+from parlour.core.model.doors import DOORS
 from parlour.core.model.event import Participant, RecordedEvent
 from parlour.core.model.ids import RunId
 from parlour.core.model.providers import Providers
@@ -18,7 +19,7 @@ from parlour_sdk.values import dataclass
 from . import resources
 from .text_fallback import to_text_only
 
-_SOURCES = {"webui": "webui", "api": "api", "schedule": "scheduler", "system": "system"}
+_SOURCES = {"webui": "webui", "api": "api", "schedule": "scheduler", "system": "system"} | dict.fromkeys(DOORS, "api")
 
 
 @dataclass(frozen=True, slots=True)

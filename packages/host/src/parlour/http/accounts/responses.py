@@ -50,7 +50,7 @@ class UserResponse(TypedDict):
 class ApiKey(TypedDict):
     key_id: Id
     name: str
-    scope: Literal["admin", "operator", "viewer", "chat", "platform"]
+    scope: Literal["admin", "operator", "viewer", "chat", "platform", "mcp"]
     created_at: TimestampMs
     expires_at: TimestampMs | None
     last_used_at: Annotated[TimestampMs | None, Field(description="To the hour")]

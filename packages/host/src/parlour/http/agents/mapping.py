@@ -69,7 +69,7 @@ class AgentMapper:
         _check_box_policy(BoxPolicy.decode(body.box_policy.model_dump()))
         check_policy(body.message_policy, self._lists)
         fields_of_body = body.model_dump(
-            exclude={"resource_policy", "state_policy", "event_types", "runner_config", "message_policy"}
+            exclude={"resource_policy", "state_policy", "event_types", "runner_config", "message_policy", "published"}
         )
         fields_of_body["memory_policy"] = body.memory_policy.model_dump(exclude_defaults=True)
         fields_of_body["tool_policy"] = tuple(fields_of_body["tool_policy"])
@@ -81,6 +81,7 @@ class AgentMapper:
             resource_policy=ResourcePolicy.decode(body.resource_policy.model_dump()),
             state_policy=StatePolicy(body.state_policy.enabled, tuple(body.state_policy.scopes)),
             event_types=tuple(body.event_types),
+            published=tuple(dict.fromkeys(body.published)),
             message_policy=body.message_policy.given_fields() if body.message_policy is not None else {},
         )
 
@@ -108,6 +109,7 @@ class AgentMapper:
             "journal_calls": agent.journal_calls,
             "event_types": list(agent.event_types),
             "message_policy": agent.message_policy,
+            "published": list(agent.published),
             "enabled": agent.enabled,
         }
 

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from parlour.core.box.session_template import DEFAULT_TEMPLATE, MAX_TEMPLATE_CHARACTERS
 from parlour.core.message_policy.schema import MessagePolicy
 from parlour.core.model.delivery_policy import MIN_MESSAGE_SIZE
+from parlour.core.model.doors import DOORS, Door
 from parlour.core.model.ids import AgentId, BotId, RunnerId
 from parlour.core.model.memory import DEFAULT_DAYS, DEFAULT_ENTRIES, MAX_ENTRIES
 
@@ -212,6 +213,8 @@ class AgentBody(BaseModel):
     journal_calls: bool = False
     event_types: list[EventPattern] = Field(default=["message.received"], min_length=1, max_length=100)
     message_policy: MessagePolicy | None = None
+    published: list[Door] = Field(default=[], max_length=len(DOORS))
+    """Doors through which clients of other standards may use it."""
     enabled: bool = True
 
 
@@ -337,4 +340,6 @@ class AgentResponse(TypedDict):
     event_types: list[str]
     message_policy: dict[str, Any]
     """The fields that were given."""
+    published: list[Door]
+    """Doors through which clients of other standards may use it."""
     enabled: bool

@@ -38,7 +38,7 @@ INDEX_NAME = INDEX.removeprefix("/")
 RELATIVE_REFERENCE = b'="./'
 """Prefix of relative references in the index: files of the page, and the page's own path in `<meta
 name="base-path">`."""
-NON_PAGE_PREFIXES = ("/api/", "/healthz", "/readyz", "/metrics")
+NON_PAGE_PREFIXES = ("/api/", "/healthz", "/readyz", "/metrics", "/v1/", "/a2a/", "/agui/")
 """Prefixes of paths that never belong to the page."""
 
 

@@ -8,6 +8,7 @@ from parlour.core.delivery.outbox import Outbox
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.delivery.typing_indicator import TypingIndicator
 from parlour.core.model.delivery_policy import DeliveryPolicy
+from parlour.core.model.doors import LIVE_SURFACES
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import RunId
 from parlour.core.model.outbox_row import OutboxRow
@@ -46,14 +47,14 @@ class StreamPublisher:
         """Publishes a delta. The row is already stored; it is None if the delta arrives together with its complete
         message.
         """
-        if event.envelope.surface == "webui":
+        if event.envelope.surface in LIVE_SURFACES:
             self._feed.publish_delta(event.conversation_id, run_id, fragment.text, fragment.seq)
         elif row is not None:
             self._stream_to_platform(row, fragment, policy)
 
     def publish_reasoning(self, event: RecordedEvent, run_id: RunId, reasoning: str, seq: int) -> None:
-        """Publishes reasoning text as it arrives. Only web chat shows it live, because it can collapse the text."""
-        if event.envelope.surface == "webui":
+        """Publishes reasoning text as it arrives. Only clients of the Host itself get it live: they can collapse it."""
+        if event.envelope.surface in LIVE_SURFACES:
             self._feed.publish_reasoning(event.conversation_id, run_id, reasoning, seq)
 
     def _stream_to_platform(self, row: OutboxRow, fragment: StreamDelta, policy: DeliveryPolicy) -> None:
