@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from parlour.testing.adapter_suite import PlatformDriver
 from tests.platforms.discord.driver import DiscordDriver
 from tests.platforms.kook.driver import KookDriver
+from tests.platforms.lark.driver import LarkDriver
 from tests.platforms.line.driver import LineDriver
 from tests.platforms.matrix.driver import MatrixDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
@@ -27,6 +28,7 @@ class SuitePlatform:
 PLATFORMS: Mapping[str, SuitePlatform] = {
     "discord": SuitePlatform(DiscordDriver),
     "kook": SuitePlatform(KookDriver),
+    "lark": SuitePlatform(LarkDriver),
     "line": SuitePlatform(LineDriver),
     "matrix": SuitePlatform(MatrixDriver, server_fixture="home"),
     "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),

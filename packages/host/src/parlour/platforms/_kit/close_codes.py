@@ -29,6 +29,6 @@ class ClosePolicy:
         reason = self.reasons.get(code)
         return f"{service} closed the connection: {reason}" if reason else f"{service} closed the connection ({code})"
 
-    def describe_status(self, service: str, status: int) -> str:
-        """Describes an HTTP response instead of a WebSocket."""
+    def describe_status(self, service: str, status: int, headers: Mapping[str, str] | None = None) -> str:
+        """Describes an HTTP response instead of a WebSocket. A platform may say more in its headers."""
         return f"{service} answered with HTTP status {status}"

@@ -251,7 +251,8 @@ class PlatformWebSocketClient:
         except InvalidProxySetting as error:
             return ConnectionEnd(str(error))
         except InvalidStatus as error:
-            return ConnectionEnd(self._policy.describe_status(self._service, error.response.status_code))
+            response = error.response
+            return ConnectionEnd(self._policy.describe_status(self._service, response.status_code, response.headers))
         except (OSError, TimeoutError, InvalidURI, InvalidHandshake, ConnectionClosed, InvalidProxy) as error:
             return ConnectionEnd(f"{self._service} can't be reached: {describe_connect_error(error, proxy)}")
 

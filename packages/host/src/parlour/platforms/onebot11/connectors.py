@@ -3,7 +3,7 @@
 import asyncio
 import errno
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
@@ -315,7 +315,7 @@ class ForwardConnector:
 class OneBotRefusals(ClosePolicy):
     """Explains the HTTP statuses of OneBot implementations."""
 
-    def describe_status(self, service: str, status: int) -> str:
+    def describe_status(self, service: str, status: int, headers: Mapping[str, str] | None = None) -> str:
         if status in (401, 403):
             return TOKEN_REFUSED
         advice = "look at what it logs" if status >= 500 else "check the url's port and path"

@@ -1,0 +1,1 @@
+"""Feishu and Lark: long connection and event callbacks, cards that stream, and the open platform's API."""

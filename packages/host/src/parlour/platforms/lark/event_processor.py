@@ -1,0 +1,151 @@
+"""Completes, decodes and stores what Lark reports, and answers what a user sees at once: the hint after a press."""
+
+import asyncio
+import base64
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from parlour.core.encoding import dumps
+from parlour.core.platforms.port import HostLink, PlatformRefused, PlatformUncertain
+from parlour.platforms._kit.encrypted_callbacks import encrypt_with_secret
+from parlour.platforms._kit.payloads import UNREADABLE, Payload, object_in, text
+
+from .client import LarkTenantClient
+from .content import CHILDREN, FILES, QUOTED, file_keys
+from .decode import CHAT, FEEDBACK, PROFILE, ROLE, LarkDecodeContext, decode, event_type, tenant_of
+from .directory import LarkDirectory
+from .entities import PRIVATE_MODE, LarkAccount
+
+logger = logging.getLogger(__name__)
+
+MESSAGE, RECALLED, REACTION, PRESSED = (
+    "im.message.receive_v1",
+    "im.message.recalled_v1",
+    "im.message.reaction.",
+    ("card.action.trigger"),
+)
+APP_TICKET = "app_ticket"
+THANKS = {"toast": {"type": "success", "content": "👍", "i18n": {"zh_cn": "感谢反馈", "en_us": "Thank you"}}}
+MAX_QUOTE_SECONDS = 5.0
+Found = TypeVar("Found")
+
+
+class LarkTenant:
+    """What belongs to one tenant: its client and its directory."""
+
+    def __init__(self, client: LarkTenantClient) -> None:
+        self.client = client
+        self.directory = LarkDirectory(client)
+
+
+class LarkEventProcessor:
+    """Handles the reports for one bot."""
+
+    def __init__(
+        self,
+        link: HostLink,
+        tenant: Callable[[str], LarkTenant],
+        is_store_app: bool,
+        app_secret: str,
+        set_ticket: Callable[[str], None],
+    ) -> None:
+        self._link = link
+        self._tenant = tenant
+        self._is_store_app = is_store_app
+        self._app_secret = app_secret
+        self._set_ticket = set_ticket
+
+    async def store(self, report: Payload) -> Payload:
+        """Stores the events of a report, which are durable when it returns. Returns the response to the user."""
+        if event_type(report) == APP_TICKET:
+            await self._store_ticket(text(object_in(report, "event"), "app_ticket"))
+            return {}
+        account = tenant_of(report) if self._is_store_app else ""
+        tenant = self._tenant(account)
+        me = LarkAccount("")
+        try:
+            me = await tenant.directory.account()
+            report = await self._complete(report, tenant)
+        except (PlatformRefused, PlatformUncertain) as error:
+            logger.warning("a report for bot %s is stored without what Lark did not tell: %s", self._link.bot_id, error)
+        except UNREADABLE:
+            logger.debug("a report for bot %s does not match Lark's format", self._link.bot_id)
+        incoming = decode(report, LarkDecodeContext(self._link.bot_id, me, account))
+        if incoming:
+            await self._link.receive(*incoming)
+        value = object_in(object_in(report, "event"), "action").get("value")
+        return THANKS if isinstance(value, dict) and FEEDBACK in value else {}
+
+    async def _store_ticket(self, ticket: str) -> None:
+        """Keeps the ticket of a store app, encrypted with its secret, for the next start."""
+        if ticket and self._is_store_app:
+            sealed = encrypt_with_secret(self._app_secret, ticket.encode())
+            await self._link.receive(cursor=dumps({APP_TICKET: sealed}))
+            self._set_ticket(ticket)
+
+    async def _complete(self, report: Payload, tenant: LarkTenant) -> Payload:
+        """Adds what Lark provides only on request."""
+        kind, event = event_type(report), object_in(report, "event")
+        if kind == MESSAGE:
+            return await self._complete_message(report, event, tenant)
+        if kind == RECALLED:
+            report = {**report, CHAT: await tenant.directory.chat(text(event, "chat_id"))}
+        elif kind.startswith(REACTION) and event.get("operator_type") != "app":
+            report = {**report, CHAT: await tenant.directory.chat_of_message(text(event, "message_id"))}
+            report[PROFILE] = await tenant.directory.profile(text(object_in(event, "user_id"), "open_id"))
+        elif kind == PRESSED:
+            chat_id = text(object_in(event, "context"), "open_chat_id")
+            user_id = text(object_in(event, "operator"), "open_id")
+            found = await tenant.directory.chat(chat_id)
+            report = {**report, CHAT: found, PROFILE: await tenant.directory.profile(user_id)}
+            if found["type"] == "group":
+                report[ROLE] = await tenant.directory.role(chat_id, user_id)
+        return report
+
+    async def _complete_message(self, report: Payload, event: Payload, tenant: LarkTenant) -> Payload:
+        message, sender = object_in(event, "message"), object_in(event, "sender")
+        user_id = text(object_in(sender, "sender_id"), "open_id")
+        if sender.get("sender_type") != "user" or not user_id:
+            return report
+        chat_id, chat_type = text(message, "chat_id"), text(message, "chat_type")
+        tenant.directory.note(chat_id, chat_type, user_id)
+        if chat_type != PRIVATE_MODE:
+            report = {**report, ROLE: await tenant.directory.role(chat_id, user_id)}
+        profile, message = await asyncio.gather(
+            tenant.directory.profile(user_id), self._complete_content(message, tenant)
+        )
+        return {**report, PROFILE: profile, "event": {**event, "message": message}}
+
+    async def _complete_content(self, message: Payload, tenant: LarkTenant) -> Payload:
+        """Adds the quoted message, the forwarded ones, and the files."""
+        if parent := text(message, "parent_id"):
+            message = {**message, QUOTED: await _attempt(tenant.directory.message(parent), {})}
+        if message.get("message_type") == "merge_forward":
+            found = await _attempt(tenant.directory.messages(text(message, "message_id")), [])
+            message = {**message, CHILDREN: [each for each in found if text(each, "upper_message_id")]}
+        keys = file_keys(message)
+        if keys:
+            files = await asyncio.gather(
+                *(self._fetch(tenant, text(message, "message_id"), key, kind) for key, kind in keys)
+            )
+            message = {**message, FILES: {key: file for (key, _), file in zip(keys, files, strict=True)}}
+        return message
+
+    async def _fetch(self, tenant: LarkTenant, message_id: str, key: str, kind: str) -> Payload:
+        """Returns the content of a file, or the reason why there is none."""
+        try:
+            data = await tenant.client.resource(message_id, key, kind)
+        except (PlatformRefused, PlatformUncertain) as error:
+            return {"problem": str(error)}
+        return {"base64": base64.b64encode(data).decode(), "size": len(data)}
+
+
+async def _attempt(call: Awaitable[Found], otherwise: Found) -> Found:
+    """Returns the result of a look-up, or a default if it fails or takes too long."""
+    try:
+        async with asyncio.timeout(MAX_QUOTE_SECONDS):
+            return await call
+    except (PlatformRefused, PlatformUncertain, TimeoutError) as error:
+        logger.debug("a message could not be looked up: %s", error)
+        return otherwise
