@@ -8,6 +8,7 @@ from parlour.core.box.policy import EXEC_TOOL, BoxPolicy
 from parlour.core.delivery.publisher import DeliveryPublisher
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Unit
+from parlour.core.model.approval_policy import ASK_RULE, ApprovalRule
 from parlour.core.model.ports import Clock
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.scope import await_in_run
@@ -19,7 +20,6 @@ from parlour.core.store.approvals import Approval
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from .creation import ApprovalFactory, ApprovalSubject
-from .policy import ASK_RULE, ApprovalRule
 from .texts import tool_call_text
 from .tool_calls import TOOL_CALL_ACTION, ApprovedToolCalls, CallResult, stored_call
 from .tool_policy import ToolPolicy

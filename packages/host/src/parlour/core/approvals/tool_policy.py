@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from parlour.core.model.approval_policy import DEFAULT_EXPIRY_SECONDS, DENY_RULE, ApprovalRule
 from parlour_sdk.values import dataclass
-
-from .policy import DEFAULT_EXPIRY_SECONDS, DENY_RULE, ApprovalRule
 
 ALLOW_RULE: Final = ApprovalRule("allow")
 
