@@ -30,6 +30,7 @@ from parlour.core.ingest.command_log import CommandLog
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.ingest.memory_commands import MemoryCommands
 from parlour.core.ingest.observers import EventObservers
+from parlour.core.ingest.preparation import EventPreparer, OutdatedSuggestions
 from parlour.core.model.command import CommandParser
 from parlour.core.models import gated_models
 from parlour.core.models.budgeted_models import BudgetedModels
@@ -53,6 +54,7 @@ from parlour.core.runs.steering import SteeringQueue
 from parlour.core.runs.transcript_corrections import TranscriptCorrections
 from parlour.core.store.feedback import FeedbackStore
 from parlour.core.store.history import EventRecordReader
+from parlour.core.store.outbox_rows import OutboxStore
 from parlour.core.webhooks.client import WebhookClient
 from parlour.core.webhooks.outbound import OutboundWebhooks
 from parlour.core.webhooks.response_actions import WebhookActions, WebhookResponses
@@ -206,6 +208,7 @@ def build_gateway(
             BuiltinCommands(router, conversations, lanes.control, languages, ids, clock),
             MemoryCommands(router, records.memory, languages),
             ApprovalCommands(approvals, languages),
+            OutdatedSuggestions(languages),
             PluginCommands(ports.components, ports.plugins, router, config.bots, replies, languages),
         ]
     )
@@ -214,7 +217,8 @@ def build_gateway(
     starts = FastStart(basics.checks, basics.admission, runs.starter, basics.sessions, lanes.lanes, records.names)
     acceptor = EventAcceptor(journal, conversations, FeedbackStore(journal), observers, starts, ids, clock)
     commands = CommandExecutor(parser, log, languages)
-    return Gateway(router, commands, observers, conversations, records.attachments, acceptor, clock)
+    preparer = EventPreparer(records.attachments, conversations, OutboxStore(journal))
+    return Gateway(router, commands, observers, preparer, acceptor, clock)
 
 
 def build_gate(
