@@ -12,6 +12,7 @@ from parlour_sdk.agents.interim import InterimTexts
 from parlour_sdk.agents.knowledge import KnowledgeSearch
 from parlour_sdk.agents.model_health import ModelHealth
 from parlour_sdk.agents.models import ModelChain
+from parlour_sdk.agents.platform_tools import platform_tools
 from parlour_sdk.agents.steering import SteeringReader
 from parlour_sdk.agents.template_variables import TemplateVariables
 from parlour_sdk.agents.tool_calls import RunTools
@@ -92,4 +93,5 @@ class AgentTurn:
     async def _load_tools(self) -> Toolbox:
         if not self._settings.max_tool_rounds:
             return Toolbox()
-        return await self._tools.load(own_tools(self._ctx, self._api) if self._settings.guidance else ())
+        own = own_tools(self._ctx, self._api) if self._settings.guidance else ()
+        return await self._tools.load([*own, *platform_tools(self._ctx, self._api)])

@@ -44,6 +44,7 @@ from parlour.stores.objects.signature import S3Account
 from parlour.stores.send_log_file import SendLogFile
 from parlour.version import VERSION
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.protocol.rules.process_permissions import from_lists
 
 from .background import run_background_services
 from .box import open_box
@@ -115,6 +116,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
                 sizes=ArtifactLimits(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),
                 plugin_grants=partial(_plugin_permissions, side.plugins),
                 plugin_list=side.plugins.all,
+                processes=side.programs,
                 concurrent_runs=settings.runs.concurrent,
                 runs_per_person=settings.runs.per_person,
                 runs_per_sender=settings.runs.per_sender_per_minute,
@@ -190,6 +192,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
             lambda: finish_within(FINAL_WRITE_SECONDS if host.final_writes_done else 0, core.model_calls.close())
         )
         stack.push_async_callback(knowledge.close)
+        stack.push_async_callback(side.close_programs)
         stack.push_async_callback(side.runtime.close)
         stack.push_async_callback(bots.close)
         await stack.enter_async_context(run_background_services(host))
@@ -203,7 +206,7 @@ def _plugin_permissions(plugins: RefreshablePluginManager, plugin_id: PluginId) 
         facts = plugins.get(plugin_id)
     except PluginError:
         facts = None  # the runtime is not connected, so none of its plugins can call either
-    return PluginPermissions.model_validate(facts.granted) if facts is not None else PluginPermissions()
+    return from_lists(facts.granted) if facts is not None else PluginPermissions()
 
 
 def _on_plugin_discovered(

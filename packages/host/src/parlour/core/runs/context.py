@@ -67,7 +67,10 @@ def build_request(
     envelope = event.envelope
     config_schema = descriptor.manifest.config_schema
     config = with_defaults(config_schema, binding.agent.runner_config)
-    resource_data = resources.describe_resources(grant, providers)
+    delivery = inputs.delivery or {"surface": envelope.surface}
+    apis = delivery.get("platform_capabilities", ())
+    actions = resources.permitted_actions(grant, envelope, binding.agent, apis)
+    resource_data = resources.describe_resources(grant, providers, actions)
     context: dict[str, Any] = {
         "run_id": inputs.run_id,
         "trigger": {
@@ -76,7 +79,7 @@ def build_request(
             "timestamp": event.created_at,
         },
         **event_parts(event, descriptor.manifest.capabilities.multimodal_input),
-        "delivery": inputs.delivery or {"surface": envelope.surface},
+        "delivery": delivery,
         "resources": resource_data,
         "context": {
             "conversation_id": event.conversation_id,

@@ -326,7 +326,10 @@ class AgentResponse(TypedDict):
     """What differs from the defaults."""
     approval_policy: dict[str, Any]
     tool_policy: list[ToolRuleResponse]
-    """The first entry that matches a tool decides about its calls; without one they are allowed."""
+    """The first entry that matches a tool decides about its calls.
+
+    Without one they are allowed, except that in groups tools of MCP servers that are not read-only are asked about.
+    """
     box_policy: BoxPolicyResponse
     memory_policy: MemoryPolicyResponse
     restart_policy: Literal["auto", "never", "always"]

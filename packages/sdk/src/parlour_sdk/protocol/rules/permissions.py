@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from ..host_actions import HOST_ACTIONS, Permission
 from ..manifest import AgentRunnerManifest, PluginPermissions
+from ..processes import ProcessPermission
 
 ResourceKind = Literal["models", "tools", "knowledge_bases", "skills", "files"]
 MODEL_OPERATIONS: dict[str, frozenset[str]] = {
@@ -29,8 +30,16 @@ API_PERMISSIONS: dict[str, Permission] = {
 
 
 def literals(permissions: BaseModel) -> frozenset[Permission]:
-    """Returns the single permissions that a runner's or plugin's manifest asks for."""
-    return frozenset((key, literal) for key, values in permissions if isinstance(values, list) for literal in values)
+    """Returns the single permissions that a runner's or plugin's manifest asks for.
+
+    Which program a plugin may start is checked by the action itself.
+    """
+    return frozenset(
+        (key, "start" if isinstance(literal, ProcessPermission) else literal)
+        for key, values in permissions
+        if isinstance(values, list)
+        for literal in values
+    )
 
 
 def granted_apis(
