@@ -11,7 +11,8 @@ from .callers import BoxCaller
 from .output_artifacts import OutputArtifacts
 from .results import decoded_output, outcome_sentence, shorten
 from .service import BoxService
-from .skills import BoxSkills, environment_command
+from .skill_environment import environment_command
+from .skills import BoxSkills
 
 MARGIN_SECONDS: Final = 35.0
 """Seconds that a call may take beyond the time of its command: the start of the sandbox, and the answer."""

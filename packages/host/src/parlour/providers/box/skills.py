@@ -4,7 +4,6 @@ import base64
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from parlour.core.box.skill_use import SKILL_ROOT
 from parlour.core.config.skills import SkillRepository
 from parlour.core.model.ids import ConversationId, SkillName
 from parlour.core.model.providers import ProviderFailed
@@ -12,10 +11,10 @@ from parlour.core.skills.activations import SkillActivations
 from parlour.core.skills.packages import SkillPackages
 
 from .connection import BoxConnection
+from .skill_environment import REQUIREMENTS
 
 PIECE_BYTES: Final = 512 * 1024
 SEND_SECONDS: Final = 60.0
-REQUIREMENTS: Final = "requirements.txt"
 DIGEST_CHARACTERS: Final = 12
 
 
@@ -69,30 +68,3 @@ class BoxSkills:
             data = base64.b64encode(content[start:end]).decode()
             piece: dict[str, Any] = {"sha256": digest, "offset": start, "data": data, "last": end >= len(content)}
             await self._connection.call("box_skill_put", piece, SEND_SECONDS)
-
-
-def environment_command(skill_name: str, folder: str, has_network: bool) -> str:
-    """Returns the command that makes the Python environment of a skill, unless it is there."""
-    skill = f"{SKILL_ROOT}/{skill_name}"
-    offline = "" if has_network else "--no-index "
-    install = f"{offline}$links -r {skill}/{REQUIREMENTS}"
-    return "\n".join(
-        (
-            f"[ -e {folder}/.ready ] && exit 0",
-            "set -e",
-            f"rm -rf {folder}; mkdir -p {folder}",
-            "links=",
-            f"for each in /run/parlour-wheels {skill}/wheels; do",
-            '  if [ -d "$each" ]; then links="$links --find-links $each"; fi',
-            "done",
-            "if [ -x /run/parlour-uv ]; then",
-            "  export UV_LINK_MODE=copy UV_NO_CONFIG=1 UV_PYTHON_DOWNLOADS=never",
-            f'  /run/parlour-uv venv --quiet --no-cache --python "$(command -v python3)" {folder}',
-            f"  /run/parlour-uv pip install --quiet --no-cache --python {folder}/bin/python {install}",
-            "else",
-            f"  python3 -m venv {folder}",
-            f"  {folder}/bin/python -m pip install --quiet --no-cache-dir --disable-pip-version-check {install}",
-            "fi",
-            f"touch {folder}/.ready",
-        )
-    )
