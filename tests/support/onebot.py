@@ -86,6 +86,14 @@ class Peer:
             if frame["action"].startswith("send_"):
                 return _chat(frame["params"]), _text(frame["params"]["message"])
 
+    def next_call(self, action: str) -> dict[str, Any]:
+        """Returns the parameters of the bot's next call of this name. Earlier calls are answered, and so is this."""
+        while True:
+            frame = json.loads(self._socket.recv(SECONDS))
+            self._answer(frame)
+            if frame.get("action") == action:
+                return dict(frame["params"])
+
     def refuse(self, action: str) -> None:
         """Refuses the bot's next call of this name. Earlier calls are answered."""
         while (frame := json.loads(self._socket.recv(SECONDS))).get("action") != action:

@@ -60,6 +60,8 @@ PER_PART = {
 """State of conversations, bots and other keys that exactly one Host owns at a time. It is rebuilt by recovery."""
 
 PER_HOST = {
+    "app.secret_key.FileSecretBox._boxes": "keys of a file, read again when a secret does not open",
+    "http.front_controller.FrontController._doors": "interfaces of other standards by path, fixed",
     "http.doors.access.DoorAccess._buckets": "requests of each caller to each door in this minute",
     "http.doors.context.DoorContext._cancelling": "runs that are being cancelled because their client has gone",
     "providers.box.service.BoxService._errors": "the last failed calls to the Box, for operators",

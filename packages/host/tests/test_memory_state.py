@@ -7,6 +7,7 @@ from parlour.app.bootstrap import open_host
 from parlour.app.host import HostExtensions
 from parlour.app.log_setup import build_redactor
 from parlour.app.settings import HostSettings
+from parlour.app.web.host_app import build_host_app
 from parlour.core.store.tables import TABLES
 from parlour.stores.postgres import PostgresJournal
 from tests.support.memory_state import mutable_containers
@@ -20,7 +21,8 @@ TABLE_NAMES = {table.name for table in TABLES}
 async def test_each_container_of_a_host_is_declared_and_each_declared_one_exists(tmp_path: Path) -> None:
     settings = HostSettings(data=tmp_path / "data")
     async with open_host(settings, HostExtensions(), build_redactor(settings)) as host:
-        found = mutable_containers(host, PostgresJournal("postgresql://example.org/parlour"))
+        web = build_host_app(settings, host)
+        found = mutable_containers(host, web, PostgresJournal("postgresql://example.org/parlour"))
 
     assert sorted(found.keys() - DECLARED.keys()) == [], (
         "declare them in tools/memory_state_documents/declarations.py, then: make documents"

@@ -229,5 +229,5 @@ def test_a_small_text_file_is_part_of_the_prompt_and_a_large_one_is_read_in_piec
     )
     assert ask(host, agent, "read on", "files") == ["done"]
     pieces = [each["content"] for each in host.requests(5)[4]["messages"] if each["role"] == "tool"][-2:]
-    assert pieces[0].endswith("[next offset 24000]")
-    assert pieces[0].removesuffix("\n[next offset 24000]") + pieces[1].rpartition("\n[next")[0] == large[:48000]
+    assert pieces[0].endswith(f"\n[next offset 24000 of {len(large)}]")
+    assert "".join(piece.rpartition("\n[next")[0] for piece in pieces) == large[:48000]

@@ -349,13 +349,13 @@ def test_an_exhausted_budget_refuses_a_run_before_the_model_is_called(
     modelled: Host, server: ModelServer, model: str, budget: Any
 ) -> None:
     agent = chat_agent(modelled, model)
-    made = budget(scope="agent", target=agent, tokens=400)
+    made = budget(scope="agent", target=agent, tokens=1000)
     assert made["uses"] == []
     answered = modelled.ask(agent, "hello")
     assert texts(answered) == ["pong"]
     shown = modelled.http().get(f"/budgets/{made['budget_id']}").json()
     assert shown["uses"] == [
-        {"subject": agent, "used": {"tokens": 12, "cost_micros": 40}, "left": {"tokens": 388, "cost_micros": None}}
+        {"subject": agent, "used": {"tokens": 12, "cost_micros": 40}, "left": {"tokens": 988, "cost_micros": None}}
     ]
     body = {"name": "Small", "scope": "agent", "target": agent, "tokens": 20}
     assert modelled.http().put(f"/budgets/{made['budget_id']}", json=body).status_code == 200

@@ -27,6 +27,7 @@ FIELDS = {
     "conversation_ttl",
     "journal_calls",
     "event_types",
+    "published",
     "enabled",
 }
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlour.core.approvals.policy import ApprovalPolicy, is_granted
+from parlour.core.model.approval_policy import ApprovalPolicy, is_granted
 
 POLICY = ApprovalPolicy.decode(
     {

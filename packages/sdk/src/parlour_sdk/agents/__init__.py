@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .model_health import ModelHealth as ModelHealth
     from .models import ModelChain as ModelChain
     from .models import selected_models as selected_models
+    from .platform_tools import platform_tools as platform_tools
     from .reasoning_filter import ReasoningFilter as ReasoningFilter
     from .reply_stream import ModelReply as ModelReply
     from .reply_stream import ReplyBuilder as ReplyBuilder
@@ -57,6 +58,7 @@ LAZY_EXPORTS = {
     ".model_call": ("FallbackModelCall", "request_answer", "request_text"),
     ".model_health": ("ModelHealth",),
     ".models": ("ModelChain", "selected_models"),
+    ".platform_tools": ("platform_tools",),
     ".reasoning_filter": ("ReasoningFilter",),
     ".reply_stream": ("ModelReply", "ReplyBuilder"),
     ".speakers": ("GroupMembers", "Speaker"),

@@ -1,6 +1,6 @@
 """Keeps the definitions of many tools out of the prompt: the model searches for those that it needs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from parlour_sdk.protocol.content import TextElement
@@ -22,6 +22,19 @@ def needs_search(definitions: Sequence[ToolDefinition]) -> bool:
     if len(definitions) <= ALWAYS_GIVEN:
         return False
     return token_estimates.estimate_tools(definitions) > MAX_DEFINITION_TOKENS
+
+
+def split(
+    definitions: Sequence[ToolDefinition], always: Collection[str]
+) -> tuple[list[ToolDefinition], list[ToolDefinition]]:
+    """Returns the tools that are given at once, and those that are found by a search.
+
+    The first are those named in `always`, filled up with the first others.
+    """
+    places = max(0, ALWAYS_GIVEN - sum(each.name in always for each in definitions))
+    others = [each for each in definitions if each.name not in always]
+    hidden = others[places:]
+    return [each for each in definitions if each not in hidden], hidden
 
 
 def definition(hidden: int) -> ToolDefinition:

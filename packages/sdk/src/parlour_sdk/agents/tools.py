@@ -4,7 +4,7 @@ import asyncio
 import difflib
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -39,16 +39,15 @@ class GrantedTool:
 class Toolbox:
     """Tools by name; of two with the same name the first one counts.
 
-    If their definitions are long, the model gets the first ones and a tool that finds the others.
+    If their definitions are long, the model gets those named in `always`, a few others, and a tool that finds the rest.
     """
 
-    def __init__(self, offered: Sequence[GrantedTool] = ()) -> None:
+    def __init__(self, offered: Sequence[GrantedTool] = (), always: Collection[str] = ()) -> None:
         self._by_name = {each.definition.name: each for each in reversed(offered)}
         everything = [each.definition for each in reversed(self._by_name.values())]
         self._shown, self._hidden = everything, list[ToolDefinition]()
         if tool_search.needs_search(everything):
-            first = everything[: tool_search.ALWAYS_GIVEN]
-            self._hidden = everything[tool_search.ALWAYS_GIVEN :]
+            first, self._hidden = tool_search.split(everything, always)
             search = GrantedTool(tool_search.definition(len(self._hidden)), self._search)
             self._by_name[tool_search.TOOL_NAME] = search
             self._shown = [*first, search.definition]
@@ -107,7 +106,7 @@ async def load_tools(
     offered += own
     if ctx.resources.skills:
         offered.append(GrantedTool(skills.definition(ctx.resources.skills), partial(skills.activate, api)))
-    return Toolbox(offered)
+    return Toolbox(offered, {skills.TOOL_NAME, *(each.definition.name for each in own)})
 
 
 async def _load_tool(ctx: AgentRunContext, api: AgentRunAPI, name: str) -> GrantedTool | None:

@@ -100,7 +100,7 @@ class UserMessage:
                 case MentionElement():
                     texts.append(f"@{'everyone' if element.everyone else element.name or element.user_id} ")
                 case JsonElement():
-                    texts.append(json.dumps(element.value, ensure_ascii=False))
+                    texts += [*(["\n"] if texts else []), json.dumps(element.value, ensure_ascii=False)]
                 case QuoteElement():
                     quoted = cls.from_contents(element.contents, members=members)
                     texts.append(_quote(element.name or element.sender, quoted.text))

@@ -45,6 +45,8 @@ class SkillResource(Tolerant):
     skill_name: str
     display_name: str | None = None
     description: str | None = None
+    active: bool = False
+    """True in an answer of `list_skills` if the skill is active in the conversation."""
 
 
 class FileResource(Tolerant):
@@ -75,3 +77,6 @@ class AgentResources(Tolerant):
     files: list[FileResource] = []
     storage: StorageResource = Field(default_factory=StorageResource)
     platform_capabilities: list[str] = []
+    """Patterns of the platform actions that the runner was granted."""
+    platform_actions: list[str] = []
+    """Names of the platform actions that the agent's policy allows here, some of them after an approval."""

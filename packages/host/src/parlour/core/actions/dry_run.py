@@ -81,7 +81,7 @@ class DryRunActions:
         self, caller: ActionCaller, dry_run: DryRunState, request: CallTool, call: RealHandler
     ) -> BaseModel:
         name = request.tool_name
-        if tool_rule(caller.run_session, name, request.parameters).decision == "ask":
+        if tool_rule(caller.run_session, name, request.parameters, self._tools).decision == "ask":
             caller.run_session.meter.record_event("tool.withheld", {"name": name, "parameters": request.parameters})
             raise CallRejected(
                 "denied", f"tool '{name}' needs a person's approval, and a rerun neither asks nor calls it"

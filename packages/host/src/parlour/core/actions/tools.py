@@ -46,13 +46,14 @@ class ToolActions:
 
     async def detail(self, caller: ActionCaller, request: GetTool) -> ToolDetail:
         detail = await await_in_run(caller.session, self._tools.detail(request.tool_name))
-        if caller.session is not None and tool_rule(caller.session, request.tool_name).decision == "ask":
+        session = caller.session
+        if session is not None and tool_rule(session, request.tool_name, tools=self._tools).decision == "ask":
             return detail.model_copy(update={"needs_approval": True})
         return detail
 
     async def call(self, caller: ActionCaller, request: CallTool) -> ToolOutcome:
         name, session = request.tool_name, caller.session
-        rule = tool_rule(session, name, request.parameters) if session is not None else ALLOW_RULE
+        rule = tool_rule(session, name, request.parameters, self._tools) if session is not None else ALLOW_RULE
         async with self._usage_recorder.record(caller, "tool", name):
             if rule.decision == "ask":
                 outcome = await self._approvals.call(caller, name, request.parameters, rule)

@@ -8,6 +8,7 @@ from typing import Any
 from parlour.core.delivery import targets
 from parlour.core.delivery.composer import MessageComposer
 from parlour.core.delivery.targets import PLATFORM, chat_type
+from parlour.core.model.approval_policy import ApprovalRule
 from parlour.core.model.chats import chat_key
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.event import RecordedEvent
@@ -20,7 +21,6 @@ from parlour.core.texts.languages import Languages
 from parlour_sdk.values import dataclass
 
 from .decisions import identity
-from .policy import ApprovalRule
 from .texts import compose_prompt, prompt_text
 from .tracker import PendingApprovals
 

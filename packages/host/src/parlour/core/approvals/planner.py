@@ -9,6 +9,7 @@ from typing import Any
 from parlour.core.access import audit
 from parlour.core.delivery.action_rows import ActionRowFactory
 from parlour.core.errors import CallRejected
+from parlour.core.model.approval_policy import ELSEWHERE_PREFIX, ApprovalPolicy, ApprovalRule, is_granted
 from parlour.core.model.ports import Clock
 from parlour.core.platforms.actions import PlatformAction
 from parlour.core.runs.action_plan import ActionPlan
@@ -20,7 +21,6 @@ from parlour.core.store.approvals import Approval
 
 from .action_parser import ActionParser
 from .creation import ApprovalFactory, ApprovalSubject
-from .policy import ELSEWHERE_PREFIX, ApprovalPolicy, ApprovalRule, is_granted
 from .texts import action_text
 from .tracker import PendingApprovals
 

@@ -8,7 +8,10 @@ from parlour.core.box.policy import EXEC_TOOL, BoxPolicy
 from parlour.core.delivery.publisher import DeliveryPublisher
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Unit
+from parlour.core.model.approval_policy import ASK_RULE, ApprovalRule
 from parlour.core.model.ports import Clock
+from parlour.core.model.providers import Tools
+from parlour.core.model.resource_policy import in_platform_group
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.scope import await_in_run
 from parlour.core.runs.session import RunSession
@@ -19,10 +22,9 @@ from parlour.core.store.approvals import Approval
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from .creation import ApprovalFactory, ApprovalSubject
-from .policy import ASK_RULE, ApprovalRule
 from .texts import tool_call_text
 from .tool_calls import TOOL_CALL_ACTION, ApprovedToolCalls, CallResult, stored_call
-from .tool_policy import ToolPolicy
+from .tool_policy import ALLOW_RULE, ToolPolicy
 from .tracker import PendingApprovals
 
 DEADLINE_MARGIN_SECONDS = 10.0
@@ -106,19 +108,31 @@ class ToolApprovals:
         raise CallRejected("denied", f"the call was not carried out; {message}")
 
 
-def tool_rule(session: RunSession, tool_name: str, parameters: Mapping[str, Any] | None = None) -> ApprovalRule:
+def tool_rule(
+    session: RunSession, tool_name: str, parameters: Mapping[str, Any] | None = None, tools: Tools | None = None
+) -> ApprovalRule:
     """Returns the rule for a call, by the policies of the run's agent as they were when the run was created.
 
     A command that the box policy asks about needs an approval unless the tool policy denies it. Without parameters,
-    the rule is that of a call that may need one.
+    the rule is that of a call that may need one. Without `tools`, the default for MCP servers is left out.
     """
     agent = session.binding.agent
-    rule = ToolPolicy.decode(agent.tool_policy).rule(tool_name)
+    rule = ToolPolicy.decode(agent.tool_policy).rule(tool_name, _default_rule(session, tool_name, tools))
     if rule.decision != "allow" or not agent.box_policy:
         return rule
     box = BoxPolicy.decode(agent.box_policy)
     may_ask = bool(box.ask) and tool_name == EXEC_TOOL
     return ASK_RULE if box.asks(tool_name, parameters or {}) or (parameters is None and may_ask) else rule
+
+
+def _default_rule(session: RunSession, tool_name: str, tools: Tools | None) -> ApprovalRule:
+    """Returns the rule for a tool that no entry names: in groups, a tool of an MCP server that may change something is
+    asked about, because everyone in the group can make the agent call it.
+    """
+    if tools is None or not in_platform_group(session.event.envelope) or tools.read_only(tool_name):
+        return ALLOW_RULE
+    is_mcp = any(each.tool_name == tool_name and each.source == "mcp" for each in tools.resources())
+    return ASK_RULE if is_mcp else ALLOW_RULE
 
 
 async def _result(outcome: "asyncio.Future[CallResult]") -> CallResult:

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from parlour.core.model.approval_policy import DEFAULT_EXPIRY_SECONDS, DENY_RULE, ApprovalRule
 from parlour_sdk.values import dataclass
-
-from .policy import DEFAULT_EXPIRY_SECONDS, DENY_RULE, ApprovalRule
 
 ALLOW_RULE: Final = ApprovalRule("allow")
 
@@ -21,12 +20,12 @@ class ToolPolicy:
     def decode(cls, values: Sequence[Mapping[str, Any]]) -> "ToolPolicy":
         return cls(tuple((tuple(value["tools"]), _rule(value)) for value in values))
 
-    def rule(self, tool_name: str) -> ApprovalRule:
-        """Returns the rule of the first entry that matches the tool. A tool that no entry matches is allowed."""
+    def rule(self, tool_name: str, default: ApprovalRule = ALLOW_RULE) -> ApprovalRule:
+        """Returns the rule of the first entry that matches the tool, or the default if none does."""
         for patterns, rule in self.entries:
             if any(fnmatchcase(tool_name, pattern) for pattern in patterns):
                 return rule
-        return ALLOW_RULE
+        return default
 
 
 def _rule(value: Mapping[str, Any]) -> ApprovalRule:

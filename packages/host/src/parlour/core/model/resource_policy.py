@@ -34,13 +34,14 @@ class SenderCondition:
         chat_type = event.data.get("chat_type")
         return (
             (not self.users or event.actor.id in self.users)
-            and (not self.groups or (_in_platform_group(event) and event.chat in self.groups))
+            and (not self.groups or (in_platform_group(event) and event.chat in self.groups))
             and (not self.roles or role in self.roles)
             and (not self.chat_type or chat_type == self.chat_type)
         )
 
 
-def _in_platform_group(event: EventEnvelope) -> bool:
+def in_platform_group(event: EventEnvelope) -> bool:
+    """Returns whether an event is from a group on a chat platform."""
     return event.surface == PLATFORM_SURFACE and event.data.get("chat_type") == "group"
 
 

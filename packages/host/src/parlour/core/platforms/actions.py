@@ -4,7 +4,7 @@ The chat is the event's own unless another is named; that makes it a different a
 that an action does not use are refused, so that no caller assumes they had an effect.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from parlour.core.errors import CallRejected
@@ -164,24 +164,31 @@ _ELSEWHERE = ("bot_id", "account")
 
 @dataclass(frozen=True, slots=True)
 class _Action:
-    """The fields that an action accepts, and the calls that it makes."""
+    """The fields that an action accepts, and the calls of one API that it makes."""
 
+    api: str
     target: tuple[str, ...]
     payload: tuple[str, ...]
     calls: Callable[[ActionReader], list[ApiCall]]
 
 
 _ACTIONS: dict[str, _Action] = {
-    "message.send": _Action(_CHAT, ("text", "chain"), lambda reader: reader.send_calls()),
-    "message.reply": _Action(_MESSAGE, ("text", "chain", "quote"), lambda reader: reader.reply()),
+    "message.send": _Action("send_message", _CHAT, ("text", "chain"), lambda reader: reader.send_calls()),
+    "message.reply": _Action("send_message", _MESSAGE, ("text", "chain", "quote"), lambda reader: reader.reply()),
     "message.edit": _Action(
+        "edit_message",
         _MESSAGE,
         ("text", "chain", "message_id"),
         lambda reader: [_call("edit_message", **reader.message(), chain=reader.one_chain())],
     ),
-    "message.delete": _Action(_MESSAGE, ("message_id",), lambda reader: [_call("delete_message", **reader.message())]),
-    "message.forward": _Action(_MESSAGE, ("message_id", "to_chat_type", "to_chat_id"), lambda reader: reader.forward()),
+    "message.delete": _Action(
+        "delete_message", _MESSAGE, ("message_id",), lambda reader: [_call("delete_message", **reader.message())]
+    ),
+    "message.forward": _Action(
+        "forward_message", _MESSAGE, ("message_id", "to_chat_type", "to_chat_id"), lambda reader: reader.forward()
+    ),
     "message.react": _Action(
+        "react",
         _MESSAGE,
         ("message_id", "reaction", "add"),
         lambda reader: [
@@ -194,17 +201,26 @@ _ACTIONS: dict[str, _Action] = {
         ],
     ),
     "group.rename": _Action(
-        _CHAT, ("name",), lambda reader: [_call("set_group_name", **reader.group(), name=reader.value("name", str))]
+        "set_group_name",
+        _CHAT,
+        ("name",),
+        lambda reader: [_call("set_group_name", **reader.group(), name=reader.value("name", str))],
     ),
-    "group.leave": _Action(_CHAT, (), lambda reader: [_call("leave_group", **reader.group())]),
+    "group.leave": _Action("leave_group", _CHAT, (), lambda reader: [_call("leave_group", **reader.group())]),
     "member.mute": _Action(
+        "mute_member",
         _MEMBER,
         ("user_id", "duration"),
         lambda reader: [_call("mute_member", **reader.member(), duration=reader.duration())],
     ),
-    "member.unmute": _Action(_MEMBER, ("user_id",), lambda reader: [_call("unmute_member", **reader.member())]),
-    "member.kick": _Action(_MEMBER, ("user_id",), lambda reader: [_call("kick_member", **reader.member())]),
+    "member.unmute": _Action(
+        "unmute_member", _MEMBER, ("user_id",), lambda reader: [_call("unmute_member", **reader.member())]
+    ),
+    "member.kick": _Action(
+        "kick_member", _MEMBER, ("user_id",), lambda reader: [_call("kick_member", **reader.member())]
+    ),
     "friend_request.answer": _Action(
+        "answer_friend_request",
         _ELSEWHERE,
         ("request_id", "approve", "remark"),
         lambda reader: [
@@ -212,11 +228,13 @@ _ACTIONS: dict[str, _Action] = {
         ],
     ),
     "group_invite.answer": _Action(
+        "answer_group_invite",
         _ELSEWHERE,
         ("request_id", "approve"),
         lambda reader: [_call("answer_group_invite", **reader.request())],
     ),
     "platform.call": _Action(
+        "call_platform_api",
         _CHAT,
         ("action", "params"),
         lambda reader: [
@@ -228,6 +246,11 @@ _ACTIONS: dict[str, _Action] = {
         ],
     ),
 }
+
+
+def supported_actions(apis: Collection[str]) -> list[str]:
+    """Returns the names of the actions that a platform with these APIs executes, without the platform's own ones."""
+    return [name for name, action in _ACTIONS.items() if action.api in apis and name != "platform.call"]
 
 
 def parse_action(

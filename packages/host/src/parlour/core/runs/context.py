@@ -4,6 +4,8 @@ rest.
 It is plain JSON, built once and encoded once; a test compares it with the protocol's entity.
 """
 
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Any
 
 from parlour.core.access.grants import Grant, available_apis
@@ -44,6 +46,8 @@ class ContextInputs:
     state: dict[str, dict[str, Any]]
     latest_cursor: str = ""
     inline_history: InlineHistory = NO_HISTORY
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    """Values that plugins set for the event."""
     delivery: dict[str, Any] | None = None
     """Target of the reply, and what the target supports."""
 
@@ -63,7 +67,10 @@ def build_request(
     envelope = event.envelope
     config_schema = descriptor.manifest.config_schema
     config = with_defaults(config_schema, binding.agent.runner_config)
-    resource_data = resources.describe_resources(grant, providers)
+    delivery = inputs.delivery or {"surface": envelope.surface}
+    apis = delivery.get("platform_capabilities", ())
+    actions = resources.permitted_actions(grant, envelope, binding.agent, apis)
+    resource_data = resources.describe_resources(grant, providers, actions)
     context: dict[str, Any] = {
         "run_id": inputs.run_id,
         "trigger": {
@@ -72,7 +79,7 @@ def build_request(
             "timestamp": event.created_at,
         },
         **event_parts(event, descriptor.manifest.capabilities.multimodal_input),
-        "delivery": inputs.delivery or {"surface": envelope.surface},
+        "delivery": delivery,
         "resources": resource_data,
         "context": {
             "conversation_id": event.conversation_id,
@@ -97,7 +104,7 @@ def build_request(
         },
         "config": config,
         "bootstrap": inputs.inline_history.bootstrap,
-        "metadata": {},
+        "metadata": {"variables": dict(inputs.variables)} if inputs.variables else {},
     }
     return {"runner_id": descriptor.runner_id, "runner_name": descriptor.manifest.name, "context": context}
 

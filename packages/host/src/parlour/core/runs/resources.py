@@ -1,20 +1,24 @@
 """Describes the granted resources to a runner: the frozen grant, and the providers' description of each resource."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
 from parlour.core.access.grants import Grant
 from parlour.core.encoding import dumps
+from parlour.core.model.agent import Agent
+from parlour.core.model.approval_policy import ApprovalPolicy, is_granted
+from parlour.core.model.event import EventEnvelope
 from parlour.core.model.providers import Providers
+from parlour.core.platforms.actions import supported_actions
 from parlour_sdk.protocol.form import FormItem
 
 ResourceData = dict[str, Any]
 
 
-def describe_resources(grant: Grant, providers: Providers) -> ResourceData:
+def describe_resources(grant: Grant, providers: Providers, platform_actions: Sequence[str] = ()) -> ResourceData:
     """Returns the fields of `AgentResources`; a kind without granted resources is left out."""
     described: ResourceData = {"storage": {f"{area}_storage": True for area in grant.storage}}
     available: dict[str, tuple[str, Callable[[], Iterable[BaseModel]]]] = {
@@ -31,7 +35,23 @@ def describe_resources(grant: Grant, providers: Providers) -> ResourceData:
             described[kind] = [_describe_resource(each, operations[getattr(each, key)]) for each in granted]
     if grant.actions:
         described["platform_capabilities"] = list(grant.actions)
+    if platform_actions:
+        described["platform_actions"] = list(platform_actions)
     return described
+
+
+def permitted_actions(grant: Grant, event: EventEnvelope, agent: Agent, apis: Collection[str]) -> list[str]:
+    """Returns the platform actions that a run may request where it answers: the runner's permission, the agent's policy
+    and the platform all allow them.
+    """
+    if not grant.actions or not agent.approval_policy or not event.bot_id:
+        return []
+    policy = ApprovalPolicy.decode(agent.approval_policy)
+    return [
+        name
+        for name in supported_actions(apis)
+        if is_granted(name, grant.actions) and policy.rule(name).decision != "deny"
+    ]
 
 
 def _describe_resource(resource: BaseModel, operations: Iterable[str]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Converts the results of an MCP server into outcomes of the Host's tools."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from mcp_types import (
@@ -15,7 +16,7 @@ from mcp_types import (
     TextContent,
     TextResourceContents,
 )
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from parlour_sdk.protocol.content import ContentElement, JsonElement, MediaElement, TextElement
 from parlour_sdk.protocol.limits import RESULT_BYTES
@@ -23,13 +24,10 @@ from parlour_sdk.protocol.tools import ToolOutcome
 
 
 def tool_outcome(result: CallToolResult) -> ToolOutcome:
-    """Converts a tool result.
-
-    Structured content repeats the text by the protocol's rule, so it is used only without text.
-    """
+    """Converts a tool result. Its structured content is kept beside the text, unless the text says the same."""
     elements = _merge_texts([_element(block) for block in result.content])
-    if not elements and result.structured_content is not None:
-        elements = [_value(result.structured_content)]
+    if result.structured_content is not None and not _is_said(result.structured_content, result.content):
+        elements.append(_value(result.structured_content))
     return ToolOutcome(content=elements, is_error=result.is_error)
 
 
@@ -41,6 +39,25 @@ def prompt_outcome(result: GetPromptResult) -> ToolOutcome:
     """Converts a prompt into its messages with their roles, in order, in the form of an agent's instructions."""
     messages = [{"role": each.role, "content": _block_text(each.content)} for each in result.messages]
     return ToolOutcome(content=[_value({"description": result.description or "", "messages": messages})])
+
+
+def _is_said(value: Any, blocks: Sequence[ContentBlock]) -> bool:
+    """Returns whether the texts are the structured content, as the protocol asks for.
+
+    Servers wrap a value that is no object in one with the field `result`, and may send a block per entry of a list.
+    """
+    values = [_parsed(block.text) for block in blocks if isinstance(block, TextContent)]
+    wrapped = value["result"] if isinstance(value, dict) and value.keys() == {"result"} else value
+    return bool(values) and any(
+        said in (value, wrapped) for said in (values[0] if len(values) == 1 else values, values)
+    )
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return from_json(text)
+    except ValueError:
+        return text
 
 
 def _block_text(block: ContentBlock) -> str:
