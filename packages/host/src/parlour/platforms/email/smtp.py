@@ -40,7 +40,7 @@ class SmtpReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedRecipient:
     """A recipient that the server did not accept, with its reason."""
 
     address: str
@@ -87,7 +87,7 @@ class SmtpClient:
         finally:
             self.close()
 
-    async def submit(self, sender: str, recipients: Sequence[str], content: bytes) -> list[Refusal]:
+    async def submit(self, sender: str, recipients: Sequence[str], content: bytes) -> list[RefusedRecipient]:
         """Hands over a mail and returns the recipients that were refused while others were accepted.
 
         Raises PlatformRefused or PlatformOffline if certainly nobody gets it, and PlatformUncertain if the connection
@@ -102,7 +102,7 @@ class SmtpClient:
         _check(await self._reply(ACCEPT_TIMEOUT_SECONDS))
         return refusals
 
-    async def _envelope(self, sender: str, recipients: Sequence[str], content: bytes) -> list[Refusal]:
+    async def _envelope(self, sender: str, recipients: Sequence[str], content: bytes) -> list[RefusedRecipient]:
         options = ""
         if "SIZE" in self._extensions:
             limit = self._extensions["SIZE"]
@@ -121,7 +121,7 @@ class SmtpClient:
         for recipient in recipients:
             last = await self._call(f"RCPT TO:<{recipient}>")
             if not last.is_positive:
-                refusals.append(Refusal(recipient, last.text))
+                refusals.append(RefusedRecipient(recipient, last.text))
         if last is not None and len(refusals) == len(recipients):
             _check(last)
         _check(await self._call("DATA"))

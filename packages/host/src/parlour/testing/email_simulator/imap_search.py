@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from .world import Folder, StoredMail
+from .world import SimulatedFolder, StoredMail
 
 Test = Callable[[StoredMail], bool]
 
@@ -12,7 +12,7 @@ class BadSearch(Exception):
     """Raised for criteria that are no SEARCH."""
 
 
-def search(folder: Folder, words: list[str]) -> list[int]:
+def search(folder: SimulatedFolder, words: list[str]) -> list[int]:
     remaining = list(words)
     tests = []
     while remaining:
@@ -22,7 +22,7 @@ def search(folder: Folder, words: list[str]) -> list[int]:
     return [mail.uid for mail in folder.mails if all(test(mail) for test in tests)]
 
 
-def uid_set(folder: Folder, text: str) -> set[int]:
+def uid_set(folder: SimulatedFolder, text: str) -> set[int]:
     """Returns the UIDs of a set such as `3,7:*`; the last mail belongs to every range that ends with an asterisk."""
     last = folder.mails[-1].uid if folder.mails else 0
     found: set[int] = set()
@@ -35,14 +35,14 @@ def uid_set(folder: Folder, text: str) -> set[int]:
     return found
 
 
-def _criterion(folder: Folder, words: list[str]) -> Test:
+def _criterion(folder: SimulatedFolder, words: list[str]) -> Test:
     try:
         return _read(folder, words.pop(0).upper(), words)
     except (IndexError, ValueError):
         raise BadSearch from None
 
 
-def _read(folder: Folder, name: str, words: list[str]) -> Test:
+def _read(folder: SimulatedFolder, name: str, words: list[str]) -> Test:
     match name:
         case "ALL":
             return lambda mail: True

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 
 from .imap_search import BadSearch, search, uid_set
-from .world import PASSWORD, USERNAME, Folder, MailWorld, StoredMail
+from .world import PASSWORD, USERNAME, MailWorld, SimulatedFolder, StoredMail
 
 CAPABILITIES = "IMAP4rev1 IDLE ID UIDPLUS SPECIAL-USE"
 MAX_LINE_BYTES = 64 * 1024
@@ -17,7 +17,7 @@ MAX_MAIL_BYTES = 64 * 1024 * 1024
 _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|\(([^()]*)\)|([^\s"()]+(?:\[[^\]]*\])?(?:<[\d.]+>)?)')
 
 
-class Refused(Exception):
+class ImapRefusal(Exception):
     """A command that is answered with NO or BAD."""
 
     def __init__(self, text: str, kind: str = "NO") -> None:
@@ -81,7 +81,7 @@ class ImapSession:
         self._reader = reader
         self.writer = writer
         self._is_logged_in = False
-        self._folder: Folder | None = None
+        self._folder: SimulatedFolder | None = None
         self._idle_tag = ""
         self._known = 0
 
@@ -100,7 +100,7 @@ class ImapSession:
             name, _, arguments = rest.partition(" ")
             try:
                 done = await self._execute(tag, name.upper(), arguments)
-            except Refused as refused:
+            except ImapRefusal as refused:
                 await self._send(f"{tag} {refused.kind} {refused}")
                 continue
             except BadSearch:
@@ -138,7 +138,7 @@ class ImapSession:
             case "AUTHENTICATE":
                 return await self._authenticate(arguments)
         if not self._is_logged_in:
-            raise Refused("log in first", "BAD")
+            raise ImapRefusal("log in first", "BAD")
         match name:
             case "SELECT" | "EXAMINE":
                 return await self._select(_words(arguments)[:1])
@@ -147,7 +147,7 @@ class ImapSession:
             case "APPEND":
                 return await self._append(arguments)
             case "UID" | "IDLE" if self._folder is None:
-                raise Refused("no folder is selected", "BAD")
+                raise ImapRefusal("no folder is selected", "BAD")
             case "IDLE" if self._server.idles:
                 return await self._idle(tag)
             case "UID":
@@ -156,7 +156,7 @@ class ImapSession:
         return self._bad("unknown command")
 
     def _bad(self, text: str) -> str:
-        raise Refused(text, "BAD")
+        raise ImapRefusal(text, "BAD")
 
     def _capabilities(self) -> str:
         names = CAPABILITIES if self._server.idles else CAPABILITIES.replace("IDLE ", "")
@@ -165,14 +165,14 @@ class ImapSession:
     def _log_in(self, user: str, password: str) -> str:
         if (user, password) != (USERNAME, PASSWORD):
             self._server.failed_logins += 1
-            raise Refused("[AUTHENTICATIONFAILED] Authentication failed.")
+            raise ImapRefusal("[AUTHENTICATIONFAILED] Authentication failed.")
         self._is_logged_in = True
         self._server.logins += 1
         return "logged in"
 
     async def _authenticate(self, mechanism: str) -> str:
         if mechanism.upper() != "PLAIN":
-            raise Refused("unsupported mechanism")
+            raise ImapRefusal("unsupported mechanism")
         await self._send("+ ")
         try:
             credentials = base64.b64decode((await self._reader.readline()).strip(), validate=True).decode()
@@ -185,7 +185,7 @@ class ImapSession:
         folder = self._server.world.folders.get(names[0]) if names else None
         if folder is None:
             self._folder = None
-            raise Refused("[NONEXISTENT] there is no such folder")
+            raise ImapRefusal("[NONEXISTENT] there is no such folder")
         self._folder, self._known = folder, len(folder.mails)
         await self._send(f"* {self._known} EXISTS")
         await self._send("* FLAGS (\\Answered \\Flagged \\Deleted \\Seen \\Draft)")
@@ -204,7 +204,7 @@ class ImapSession:
             return self._bad("a folder and a literal are needed")
         folder = self._server.world.folders.get(match[1].strip('"'))
         if folder is None:
-            raise Refused("[TRYCREATE] there is no such folder")
+            raise ImapRefusal("[TRYCREATE] there is no such folder")
         await self._send("+ ready")
         content = await self._reader.readexactly(int(match[3]))
         await self._reader.readline()
@@ -247,7 +247,7 @@ class ImapSession:
     async def _store(self, sequence: int, mail: StoredMail, items: str) -> None:
         match = re.fullmatch(r"([+-]?)FLAGS(\.SILENT)? \(([^()]*)\)", items, re.IGNORECASE)
         if match is None:
-            raise Refused("invalid flags", "BAD")
+            raise ImapRefusal("invalid flags", "BAD")
         flags = set(match[3].split())
         mail.flags = mail.flags | flags if match[1] == "+" else mail.flags - flags if match[1] else flags
         if not match[2]:
@@ -279,7 +279,7 @@ def _item(mail: StoredMail, name: str) -> list[bytes]:
             return [f'INTERNALDATE "{day}-{month}-{year} {clock} {zone}"'.encode()]
     match = re.fullmatch(r"BODY(\.PEEK)?\[(HEADER)?\](?:<(\d+)\.(\d+)>)?", name)
     if match is None:
-        raise Refused("unknown item", "BAD")
+        raise ImapRefusal("unknown item", "BAD")
     if not match[1]:
         mail.flags.add("\\Seen")
     separator = b"\r\n\r\n" if b"\r\n\r\n" in mail.content else b"\n\n"

@@ -29,7 +29,7 @@ class StoredMail:
 
 
 @dataclass
-class Folder:
+class SimulatedFolder:
     """A folder; its mails keep their UIDs as long as its validity stays the same."""
 
     validity: int
@@ -83,12 +83,12 @@ class SentMail:
 
 class MailWorld:
     def __init__(self) -> None:
-        self.folders = {"INBOX": Folder(1000), SENT: Folder(1)}
+        self.folders = {"INBOX": SimulatedFolder(1000), SENT: SimulatedFolder(1)}
         self.sent: list[SentMail] = []
         self._numbers = itertools.count(1)
 
     @property
-    def inbox(self) -> Folder:
+    def inbox(self) -> SimulatedFolder:
         return self.folders["INBOX"]
 
     def number(self) -> int:
