@@ -33,6 +33,7 @@ from .recording import RecordingCaller
 EVENT = FriendAdded(event_id="e", timestamp=1, bot_id="b", user=User(id="u"))
 CHAT = ("bot", "group", "chat")
 METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
+    "list_models": ("models.available", (), list),
     "invoke_llm": ("models.invoke", ("m", "hi"), ModelAnswer),
     "invoke_llm_stream": ("models.stream", ("m", "hi"), ModelChunk),
     "invoke_rerank": ("models.rerank", ("m", "q", ["d"]), list),

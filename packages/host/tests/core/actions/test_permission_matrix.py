@@ -27,6 +27,7 @@ from .action_requests import GRANTED, IN_RUN, OUTSIDE, discovery, plugin_permiss
 PERMISSIONS = """
 invoke_llm models:invoke · invoke_llm_stream models:stream · invoke_rerank models:rerank · invoke_embedding models:embed
 get_tool_detail tools:detail · call_tool tools:call · list_tools tools:detail
+list_models models:invoke
 list_knowledge knowledge_bases:list · retrieve_knowledge knowledge_bases:retrieve
 list_skills skills:list · activate_skill skills:activate · get_file files:config
 history_page history:page · history_search history:search · event_get events:get · event_page events:page

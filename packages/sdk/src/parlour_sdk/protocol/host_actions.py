@@ -113,6 +113,7 @@ HOST_ACTIONS: dict[str, HostAction] = {
         _model_call("invoke_llm_stream", models.InvokeModel, models.ModelChunk, "models:stream", streams=True),
         _model_call("invoke_rerank", models.Rerank, models.RerankAnswer, "models:rerank"),
         _model_call("invoke_embedding", models.Embed, models.EmbedAnswer, "models:embed"),
+        _either("list_models", models.ListModels, models.ModelList, "models:invoke", effect=_READ),
         _either("get_tool_detail", GetTool, ToolDetail, "tools:detail", resource=_TOOL, effect=_READ),
         _either(
             "call_tool", CallTool, ToolOutcome, "tools:call", resource=_TOOL, max_bytes=RESULT_BYTES, effect=_TOOL_CALL
