@@ -157,7 +157,9 @@ def build_lanes(
     control = RunControl(journal, sessions, lanes, remote, runs.active_runs, runs.event_completer, clock)
     targets = RequestedTargets(router, basics.checks, basics.grants)
     creator = RunCreator(journal, targets, delivery.conversations, records.attachments, lanes, ids, clock)
-    rerun_executor = RerunExecutor(journal, runs.runner, runs.contexts, records.artifacts, sessions, clock)
+    rerun_executor = RerunExecutor(
+        journal, runs.runner, runs.contexts, records.artifacts, sessions, records.reported_usage, clock
+    )
     rerun_targets = RerunTargets(config.agents, basics.checks, basics.grants)
     reruns = Reruns(journal, rerun_targets, rerun_executor, sessions, ids, clock)
     return LaneParts(lanes, steering, recovery, control, creator, RemoteWorkers(journal, remote, clock), reruns)

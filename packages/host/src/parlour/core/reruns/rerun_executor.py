@@ -6,6 +6,7 @@ from parlour.core.journal import Journal, StorageFailed, Unit, retry_on_storage_
 from parlour.core.model.ids import RunId
 from parlour.core.model.ports import Clock
 from parlour.core.model.runner import RunnerDescriptor
+from parlour.core.models.reported_usage import ReportedUsage
 from parlour.core.runs.context_builder import RunContextBuilder
 from parlour.core.runs.plugin_call import PluginRunner
 from parlour.core.runs.session import RunSession, RunTermination
@@ -33,6 +34,7 @@ class RerunExecutor:
         contexts: RunContextBuilder,
         artifacts: ArtifactService,
         sessions: RunSessions,
+        reported_usage: ReportedUsage,
         clock: Clock,
     ) -> None:
         self._journal = journal
@@ -41,17 +43,20 @@ class RerunExecutor:
         self._contexts = contexts
         self._artifacts = artifacts
         self._sessions = sessions
+        self._reported_usage = reported_usage
         self._clock = clock
 
     async def execute(self, session: RunSession, descriptor: RunnerDescriptor) -> None:
         """Executes the rerun. This is a supervision boundary: no caller receives its errors."""
         assert session.dry_run is not None
-        recorder = RerunRecorder(session, session.dry_run, self._journal, self._artifacts, self._clock)
+        recorder = RerunRecorder(
+            session, session.dry_run, self._journal, self._artifacts, self._reported_usage, self._clock
+        )
         try:
             # the runner receives the state as of the start; later writes to the copy must not change the request
             state = {scope: dict(values) for scope, values in session.dry_run.state.items()}
             request = await self._contexts.build(session, descriptor, state)
-            await self._runner.run(descriptor.plugin_id, request, session, recorder)
+            await self._runner.run(descriptor, request, session, recorder)
         except StorageFailed as failure:
             logger.error("rerun %s is interrupted: %s", session.run_id, failure.message)
             await self.end_interrupted(session.run_id, UNWRITTEN)

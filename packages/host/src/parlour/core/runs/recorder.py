@@ -322,4 +322,6 @@ class Recorder:
             cancel_requested_at=session.cancel_requested_at,
             streaming=self._publisher.is_streaming,
             model_failure=session.meter.model_failure,
+            usage_elsewhere=session.meter.usage_elsewhere(termination.usage),
+            call_context=session.call_context(session.executor),
         )
