@@ -68,7 +68,7 @@ async def test_a_used_up_budget_refuses_the_next_run_and_says_so() -> None:
     assert last_run(made) == ("failed", "budget_exceeded")
     assert "limit of what may be used here" in notices(made)[0]
     [entry] = made.rows(AUDIT, code="budget_exceeded")
-    assert "'Small' for all is used up for today" in entry["detail"]
+    assert "'Small' for all is used up today" in entry["detail"]
 
 
 async def test_another_sender_has_a_budget_of_their_own() -> None:

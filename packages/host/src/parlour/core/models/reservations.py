@@ -209,7 +209,8 @@ def _tokens(usage: Usage) -> int:
 
 def used_up_message(budget: Budget) -> str:
     """Says that nothing is left of a budget."""
-    return f"{_described(budget)} is used up{' for today' if budget.period == 'day' else ''}"
+    period_text = " today" if budget.period == "day" else ""
+    return f"{_described(budget)} is used up{period_text}"
 
 
 def _described(budget: Budget) -> str:
