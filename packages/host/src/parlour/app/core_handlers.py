@@ -10,6 +10,7 @@ from parlour.core.actions.gate import Gate
 from parlour.core.actions.history import EventActions, HistoryActions
 from parlour.core.actions.host import HostInfoActions
 from parlour.core.actions.platform_action import PlatformRequestActions
+from parlour.core.actions.processes import ProcessActions
 from parlour.core.actions.runs import RunActions
 from parlour.core.actions.runtimes import RuntimeActions
 from parlour.core.actions.steering import SteeringActions
@@ -36,6 +37,7 @@ from parlour.core.models import gated_models
 from parlour.core.models.budgeted_models import BudgetedModels
 from parlour.core.plugin_hooks.commands import CommandReplies, PluginCommands
 from parlour.core.remote.workers import RemoteWorkers
+from parlour.core.reruns.rehearsals import HookRehearsals
 from parlour.core.reruns.rerun_executor import RerunExecutor
 from parlour.core.reruns.reruns import Reruns, RerunTargets
 from parlour.core.routing.agent_binder import AgentBinder
@@ -157,9 +159,8 @@ def build_lanes(
     control = RunControl(journal, sessions, lanes, remote, runs.active_runs, runs.event_completer, clock)
     targets = RequestedTargets(router, basics.checks, basics.grants)
     creator = RunCreator(journal, targets, delivery.conversations, records.attachments, lanes, ids, clock)
-    rerun_executor = RerunExecutor(
-        journal, runs.runner, runs.contexts, records.artifacts, sessions, records.reported_usage, clock
-    )
+    rehearsals = HookRehearsals(basics.arriving, delivery.service.reply_hooks)
+    rerun_executor = RerunExecutor(journal, runs.runner, runs.contexts, rehearsals, records.artifacts, sessions, clock)
     rerun_targets = RerunTargets(config.agents, basics.checks, basics.grants)
     reruns = Reruns(journal, rerun_targets, rerun_executor, sessions, ids, clock)
     return LaneParts(lanes, steering, recovery, control, creator, RemoteWorkers(journal, remote, clock), reruns)
@@ -252,6 +253,7 @@ def build_gate(
         CatalogActions(ports.plugin_list, ports.components),
         PlatformRequestActions(actions.requests),
         HostInfoActions(VERSION),
+        ProcessActions(ports.processes, ports.plugin_grants),
     ]
     handlers = with_effect_gate(build_handlers(groups, providers, journal, clock), ports.ownership)
     denials = DenialLog(journal, clock, ids)

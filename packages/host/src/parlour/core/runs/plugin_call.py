@@ -34,7 +34,7 @@ class PluginRunner:
     ) -> None:
         self._plugins = plugins
         self._ownership = ownership
-        self._reported_usage = reported_usage
+        self.reported_usage = reported_usage
         self._clock = clock
 
     async def run(
@@ -50,7 +50,7 @@ class PluginRunner:
         """
         plugin_id = descriptor.plugin_id
         if descriptor.manifest.capabilities.reports_usage:
-            refusal = await self._reported_usage.refusal(session.call_context(plugin_id))
+            refusal = await self.reported_usage.refusal(session.call_context(plugin_id))
             if refusal:
                 return await results.finish(RunTermination("failed", REFUSED_BY_BUDGET, refusal))
         if (gate := self._ownership.effect_gate()) is not None:
