@@ -2683,7 +2683,11 @@ export interface components {
             state_policy: components["schemas"]["StatePolicyResponse"];
             /** @description 0: none. */
             timeout_seconds: number;
-            /** @description The first entry that matches a tool decides about its calls; without one they are allowed. */
+            /**
+             * @description The first entry that matches a tool decides about its calls.
+             *
+             *     Without one they are allowed, except that in groups tools of MCP servers that are not read-only are asked about.
+             */
             tool_policy: components["schemas"]["ToolRuleResponse"][];
         };
         /**
@@ -3266,6 +3270,8 @@ export interface components {
             multimodal_input?: boolean;
             /** @default false */
             platform_actions?: boolean;
+            /** @default false */
+            reports_usage?: boolean;
             /** @default false */
             skill_authoring?: boolean;
             /** @default false */
