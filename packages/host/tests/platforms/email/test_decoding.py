@@ -194,3 +194,12 @@ def test_a_configuration_is_checked_before_it_is_saved(change: dict[str, Any], f
     }  # fmt: skip
     assert problems(config) == []
     assert [name for name, _ in problems({**config, **change})] == [field]
+
+
+async def test_an_id_of_a_mail_with_special_characters_becomes_a_plain_one(bot: Bot, simulator: EmailSimulator) -> None:
+    await simulator.say(ANN, "odd", Message_ID="<a/b?c#d%e@people.example>")
+    await simulator.say(ANN, "plain", Message_ID="<CAF+x_y=z@people.example>")
+    odd, plain = await bot.heard("odd"), await bot.heard("plain")
+    assert odd.event.event_id.isalnum()
+    assert odd.event.message_id == "a/b?c#d%e@people.example"
+    assert plain.event.event_id == "CAF+x_y=z@people.example"

@@ -4,6 +4,7 @@ A mail that can't be read becomes `platform.email.malformed`. Mails of machines,
 reports of failed deliveries are events of their own, which are never answered.
 """
 
+import re
 from email.message import Message
 from email.parser import BytesHeaderParser, BytesParser
 from email.policy import compat32
@@ -25,6 +26,8 @@ UNPROVEN = "unproven:"
 """Prefix of the user id of a sender whose address is not proven, so that it is another user than the proven one."""
 OWN_ID_PREFIX = "parlour."
 """Prefix of the ids of the bot's own mails."""
+_PLAIN_ID = re.compile(r"[A-Za-z0-9_.:+=@-]{1,200}")
+"""Ids of mails that can be a part of an address of the HTTP interface as they are."""
 MAX_PART_DEPTH = 30
 MAX_ADDRESSES_IN_DATA = 50
 MAX_SHOWN_CHARACTERS = 3000
@@ -125,7 +128,7 @@ def _incoming(mail: ReceivedMail, bot_id: str, settings: EmailSettings) -> list[
         return []
     message_id = headers.own_id(message)
     fields: dict[str, Any] = {
-        "event_id": message_id,
+        "event_id": message_id if _PLAIN_ID.fullmatch(message_id) else content_id(message_id),
         "timestamp": headers.sent_at(message, mail.received_at),
         "bot_id": bot_id,
         "adapter_name": NAME,

@@ -1,0 +1,1 @@
+"""The adapter for servers of the Satori protocol, such as Koishi and Chronocat."""
