@@ -252,7 +252,7 @@ def build_gate(
         ConversationActions(delivery.conversations, ids, clock),
         CatalogActions(ports.plugin_list, ports.components),
         PlatformRequestActions(actions.requests),
-        HostInfoActions(VERSION),
+        HostInfoActions(VERSION, config.plugin_configs, ports.plugin_list, ports.secrets),
         ProcessActions(ports.processes, ports.plugin_grants),
     ]
     handlers = with_effect_gate(build_handlers(groups, providers, journal, clock), ports.ownership)
