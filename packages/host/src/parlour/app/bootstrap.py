@@ -60,6 +60,7 @@ from .runtime_settings import defaults_from_config
 from .secret_key import FileSecretBox
 from .secret_rotation import SETTLE_SECONDS, SecretRotation
 from .settings import ArtifactSettings, HostSettings, TelemetrySettings
+from .skills import SkillSubsystem
 from .tools import open_tools
 
 
@@ -98,7 +99,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         catalogue = BuiltinAdapterCatalogue(settings.platforms.external)
         bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)
         models = await stack.enter_async_context(open_models(settings.models, journal, secrets, clock))
-        knowledge = KnowledgeSubsystem(models.models)
+        knowledge, skills = KnowledgeSubsystem(models.models), SkillSubsystem()
         send_log = stack.enter_context(closing(SendLogFile(directory.send_log, journal, ids)))
         ports = additions.wrap_ports(
             CorePorts(
@@ -111,7 +112,9 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
                 ids=ids,
                 bots=bots,
                 send_log=send_log,
-                providers=Providers(platforms=bots, tools=tools, models=models.models, knowledge=knowledge),
+                providers=Providers(
+                    platforms=bots, tools=tools, models=models.models, knowledge=knowledge, skills=skills
+                ),
                 objects=await stack.enter_async_context(_objects(settings.artifacts, directory)),
                 sizes=ArtifactLimits(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),
                 plugin_grants=partial(_plugin_permissions, side.plugins),
@@ -152,11 +155,11 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         await knowledge.open(settings, ports, core, directory.folder)
         tuning = LiveSettings(ports.journal, defaults_from_config(settings))
         await tuning.load()
-        box = await stack.enter_async_context(open_box(settings, directory, core, ports))
-        open_tool_services = await stack.enter_async_context(
-            open_tools(settings, tools, core, ports, secrets, box.tools)
+        box = await stack.enter_async_context(open_box(settings, directory, core, ports, skills))
+        open_tool_services = await stack.enter_async_context(open_tools(settings, tools, core, ports, secrets, box))
+        reloads = config_reloads(
+            core, models.repository, open_tool_services.mcp_repository, skills.parts.repository, tuning
         )
-        reloads = config_reloads(core, models.repository, open_tool_services.mcp_repository, tuning)
         host = Host(
             settings=settings,
             journal=ports.journal,

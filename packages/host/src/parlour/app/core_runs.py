@@ -8,7 +8,7 @@ from parlour.core.approvals.tool_approvals import ToolApprovals
 from parlour.core.approvals.tool_calls import ApprovedToolCalls
 from parlour.core.approvals.tracker import PendingApprovals
 from parlour.core.message_policy.limits import MessageLimits
-from parlour.core.plugin_hooks.arriving import ArrivingHooks
+from parlour.core.plugin_hooks.arrival_hooks import ArrivingHooks
 from parlour.core.remote.queue import RemoteRunQueue
 from parlour.core.runs.action_plan import ActionPlanner
 from parlour.core.runs.active_run import ActiveRuns, RecorderFactory

@@ -26,6 +26,7 @@ from parlour.core.store.tables import (
     ROUTES,
     RUNS,
     SCHEDULES,
+    SKILLS,
     WEBHOOKS,
     WORD_LISTS,
 )
@@ -181,4 +182,5 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     WORD_LISTS: _configuration_reader("list_id"),
     PIPELINES: _configuration_reader("pipeline_id"),
     PLUGIN_CONFIGS: _configuration_reader("plugin_id"),
+    SKILLS: _configuration_reader("skill_name"),
 }

@@ -20,7 +20,7 @@ from parlour.core.runs.session import RunSession
 from parlour_sdk.protocol.components import EventOutcome, PromptAddition
 from parlour_sdk.protocol.form import FormItem
 
-from .arriving import hook_plugins
+from .arrival_hooks import hook_plugins
 from .host_events import ORIGIN, SOURCE
 from .path_hooks import PathHooks
 

@@ -12,7 +12,7 @@ from parlour.core.model.ids import EventId, PluginId
 from parlour.core.model.ports import Clock
 from parlour_sdk.protocol.components import CommandReply, EventOutcome
 
-from .arriving import hook_plugins
+from .arrival_hooks import hook_plugins
 from .hook_messages import build_reply, require_bounds
 from .host_events import ORIGIN, SOURCE
 from .path_hooks import PathHooks

@@ -5,8 +5,8 @@ from alembic import op
 
 from parlour.stores.columns import integer, text
 
-revision = "0022"
-down_revision = "0021"
+revision = "0023"
+down_revision = "0022"
 branch_labels = None
 depends_on = None
 phase = "expand"
