@@ -294,6 +294,7 @@ class RouterBuilder:
                 references,
                 host.knowledge,
                 host.knowledge.embedding_problem,
+                ObjectLimit("knowledge_bases", self.settings.limits.knowledge_bases, lambda: len(list(access.all()))),
                 host.cursors,
                 host.ids,
                 host.clock,
