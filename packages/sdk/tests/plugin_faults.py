@@ -65,7 +65,7 @@ CASES: dict[str, Case] = {
         {"manifest.yaml": ONE + "  permissions:\n    network: []\n    modells: [invoke]\n"},
         "manifest.yaml:8: spec.permissions.modells: ",
         "there is none of this name; known are agent_runs, events, knowledge_bases, models, network, platform_api, "
-        "runtimes, storage, tools; did you mean models?",
+        "processes, runtimes, storage, tools; did you mean models?",
     ),
     "a permission of an unknown value": (
         {"manifest.yaml": ONE + "  permissions:\n    models:\n    - invoke\n    - invoek\n"},

@@ -2287,8 +2287,11 @@ export interface components {
              *       "sends_per_second": 20,
              *       "edits_per_second": 0,
              *       "group_calls_per_minute": 0,
+             *       "chat_calls_per_minute": 0,
              *       "calls_per_second": 0,
-             *       "file_bytes": 20971520
+             *       "file_bytes": 20971520,
+             *       "buttons": 10,
+             *       "button_label": 40
              *     }
              */
             limits?: components["schemas"]["PlatformLimits"];
@@ -5337,8 +5340,14 @@ export interface components {
         };
         /** @description What the platform takes; delivery keeps to it. */
         PlatformLimits: {
+            /** @default 40 */
+            button_label?: number;
+            /** @default 10 */
+            buttons?: number;
             /** @default 0 */
             calls_per_second?: number;
+            /** @default 0 */
+            chat_calls_per_minute?: number;
             /** @default 0 */
             edits_per_second?: number;
             /** @default 20971520 */

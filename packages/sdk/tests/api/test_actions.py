@@ -11,6 +11,7 @@ import pytest
 
 from parlour_sdk.api import AgentRunAPI, PluginAPI
 from parlour_sdk.api.files import HostFile
+from parlour_sdk.api.processes import StartedProcess
 from parlour_sdk.protocol import artifacts, listing, platform_api, runs
 from parlour_sdk.protocol.actions import ActionOutcome
 from parlour_sdk.protocol.event_log import EventPage, EventRecord
@@ -32,6 +33,7 @@ from .recording import RecordingCaller
 EVENT = FriendAdded(event_id="e", timestamp=1, bot_id="b", user=User(id="u"))
 CHAT = ("bot", "group", "chat")
 METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
+    "list_models": ("models.available", (), list),
     "invoke_llm": ("models.invoke", ("m", "hi"), ModelAnswer),
     "invoke_llm_stream": ("models.stream", ("m", "hi"), ModelChunk),
     "invoke_rerank": ("models.rerank", ("m", "q", ["d"]), list),
@@ -102,6 +104,8 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "upload_file": ("media.upload", ("bot", b"x", "x.txt"), platform_api.UploadedFile),
     "get_file_url": ("media.url", ("bot", "f"), str),
     "call_platform_api": ("platform.call", ("bot", "pin_message", {"id": 1}), type(None)),
+    "process_start": ("processes.start", ("goose", "goose"), StartedProcess),
+    "process_write": ("processes.write", ("process", b"x"), type(None)),
     "list_bots": ("listing.bots", (), list),
     "get_bot_capabilities": ("listing.capabilities", ("bot",), listing.BotCapabilities),
     "list_plugins": ("listing.plugins", (), list),

@@ -44,6 +44,7 @@ from parlour.stores.objects.signature import S3Account
 from parlour.stores.send_log_file import SendLogFile
 from parlour.version import VERSION
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.protocol.rules.process_permissions import from_lists
 
 from .background import run_background_services
 from .box import open_box
@@ -60,6 +61,7 @@ from .runtime_settings import defaults_from_config
 from .secret_key import FileSecretBox
 from .secret_rotation import SETTLE_SECONDS, SecretRotation
 from .settings import ArtifactSettings, HostSettings, TelemetrySettings
+from .skills import SkillSubsystem
 from .tools import open_tools
 
 
@@ -98,7 +100,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         catalogue = BuiltinAdapterCatalogue(settings.platforms.external)
         bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)
         models = await stack.enter_async_context(open_models(settings.models, journal, secrets, clock))
-        knowledge = KnowledgeSubsystem(models.models)
+        knowledge, skills = KnowledgeSubsystem(models.models), SkillSubsystem()
         send_log = stack.enter_context(closing(SendLogFile(directory.send_log, journal, ids)))
         ports = additions.wrap_ports(
             CorePorts(
@@ -116,12 +118,14 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
                     tools=tools,
                     models=models.models,
                     knowledge=knowledge,
+                    skills=skills,
                     documents=MessageDocuments(partial(open_documents, settings, directory.folder)),
                 ),
                 objects=await stack.enter_async_context(_objects(settings.artifacts, directory)),
                 sizes=ArtifactLimits(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),
                 plugin_grants=partial(_plugin_permissions, side.plugins),
                 plugin_list=side.plugins.all,
+                processes=side.programs,
                 concurrent_runs=settings.runs.concurrent,
                 runs_per_person=settings.runs.per_person,
                 runs_per_sender=settings.runs.per_sender_per_minute,
@@ -157,11 +161,11 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         await knowledge.open(settings, ports, core, directory.folder)
         tuning = LiveSettings(ports.journal, defaults_from_config(settings))
         await tuning.load()
-        box = await stack.enter_async_context(open_box(settings, directory, core, ports))
-        open_tool_services = await stack.enter_async_context(
-            open_tools(settings, tools, core, ports, secrets, box.tools)
+        box = await stack.enter_async_context(open_box(settings, directory, core, ports, skills))
+        open_tool_services = await stack.enter_async_context(open_tools(settings, tools, core, ports, secrets, box))
+        reloads = config_reloads(
+            core, models.repository, open_tool_services.mcp_repository, skills.parts.repository, tuning
         )
-        reloads = config_reloads(core, models.repository, open_tool_services.mcp_repository, tuning)
         host = Host(
             settings=settings,
             journal=ports.journal,
@@ -197,6 +201,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
             lambda: finish_within(FINAL_WRITE_SECONDS if host.final_writes_done else 0, core.model_calls.close())
         )
         stack.push_async_callback(knowledge.close)
+        stack.push_async_callback(side.close_programs)
         stack.push_async_callback(side.runtime.close)
         stack.push_async_callback(bots.close)
         await stack.enter_async_context(run_background_services(host))
@@ -210,7 +215,7 @@ def _plugin_permissions(plugins: RefreshablePluginManager, plugin_id: PluginId) 
         facts = plugins.get(plugin_id)
     except PluginError:
         facts = None  # the runtime is not connected, so none of its plugins can call either
-    return PluginPermissions.model_validate(facts.granted) if facts is not None else PluginPermissions()
+    return from_lists(facts.granted) if facts is not None else PluginPermissions()
 
 
 def _on_plugin_discovered(

@@ -131,7 +131,7 @@ def build_core(ports: CorePorts) -> Core:
     config, records = build_config(ports), build_records(ports)
     hooks = build_hooks(ports, config, records)
     delivery = build_delivery(ports, config, hooks)
-    basics = build_run_basics(ports, config, records)
+    basics = build_run_basics(ports, config, records, hooks, delivery)
     actions = build_run_actions(ports, config, records, hooks, delivery, basics)
     runs = build_runs(ports, config, records, hooks, delivery, basics, actions.planner)
     routing = build_routing(ports, config, records, hooks, delivery, basics, runs)

@@ -10,6 +10,7 @@ from parlour.core.actions.gate import Gate
 from parlour.core.actions.history import EventActions, HistoryActions
 from parlour.core.actions.host import HostInfoActions
 from parlour.core.actions.platform_action import PlatformRequestActions
+from parlour.core.actions.processes import ProcessActions
 from parlour.core.actions.runs import RunActions
 from parlour.core.actions.runtimes import RuntimeActions
 from parlour.core.actions.steering import SteeringActions
@@ -30,11 +31,13 @@ from parlour.core.ingest.command_log import CommandLog
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.ingest.memory_commands import MemoryCommands
 from parlour.core.ingest.observers import EventObservers
+from parlour.core.ingest.preparation import EventPreparer, OutdatedSuggestions
 from parlour.core.model.command import CommandParser
 from parlour.core.models import gated_models
 from parlour.core.models.budgeted_models import BudgetedModels
 from parlour.core.plugin_hooks.commands import CommandReplies, PluginCommands
 from parlour.core.remote.workers import RemoteWorkers
+from parlour.core.reruns.rehearsals import HookRehearsals
 from parlour.core.reruns.rerun_executor import RerunExecutor
 from parlour.core.reruns.reruns import Reruns, RerunTargets
 from parlour.core.routing.agent_binder import AgentBinder
@@ -53,6 +56,7 @@ from parlour.core.runs.steering import SteeringQueue
 from parlour.core.runs.transcript_corrections import TranscriptCorrections
 from parlour.core.store.feedback import FeedbackStore
 from parlour.core.store.history import EventRecordReader
+from parlour.core.store.outbox_rows import OutboxStore
 from parlour.core.webhooks.client import WebhookClient
 from parlour.core.webhooks.outbound import OutboundWebhooks
 from parlour.core.webhooks.response_actions import WebhookActions, WebhookResponses
@@ -155,7 +159,8 @@ def build_lanes(
     control = RunControl(journal, sessions, lanes, remote, runs.active_runs, runs.event_completer, clock)
     targets = RequestedTargets(router, basics.checks, basics.grants)
     creator = RunCreator(journal, targets, delivery.conversations, records.attachments, lanes, ids, clock)
-    rerun_executor = RerunExecutor(journal, runs.runner, runs.contexts, records.artifacts, sessions, clock)
+    rehearsals = HookRehearsals(basics.arriving, delivery.service.reply_hooks)
+    rerun_executor = RerunExecutor(journal, runs.runner, runs.contexts, rehearsals, records.artifacts, sessions, clock)
     rerun_targets = RerunTargets(config.agents, basics.checks, basics.grants)
     reruns = Reruns(journal, rerun_targets, rerun_executor, sessions, ids, clock)
     return LaneParts(lanes, steering, recovery, control, creator, RemoteWorkers(journal, remote, clock), reruns)
@@ -206,6 +211,7 @@ def build_gateway(
             BuiltinCommands(router, conversations, lanes.control, languages, ids, clock),
             MemoryCommands(router, records.memory, languages),
             ApprovalCommands(approvals, languages),
+            OutdatedSuggestions(languages),
             PluginCommands(ports.components, ports.plugins, router, config.bots, replies, languages),
         ]
     )
@@ -214,7 +220,8 @@ def build_gateway(
     starts = FastStart(basics.checks, basics.admission, runs.starter, basics.sessions, lanes.lanes, records.names)
     acceptor = EventAcceptor(journal, conversations, FeedbackStore(journal), observers, starts, ids, clock)
     commands = CommandExecutor(parser, log, languages)
-    return Gateway(router, commands, observers, conversations, records.attachments, acceptor, clock)
+    preparer = EventPreparer(records.attachments, conversations, OutboxStore(journal))
+    return Gateway(router, commands, observers, preparer, acceptor, clock)
 
 
 def build_gate(
@@ -246,6 +253,7 @@ def build_gate(
         CatalogActions(ports.plugin_list, ports.components),
         PlatformRequestActions(actions.requests),
         HostInfoActions(VERSION),
+        ProcessActions(ports.processes, ports.plugin_grants),
     ]
     handlers = with_effect_gate(build_handlers(groups, providers, journal, clock), ports.ownership)
     denials = DenialLog(journal, clock, ids)

@@ -5,6 +5,7 @@ from dataclasses import field
 
 from parlour.core.actions.catalog import InstalledPlugins
 from parlour.core.actions.gate import PluginGrants
+from parlour.core.actions.processes import GrantedProcesses, NoProcesses
 from parlour.core.cluster.ownership import Ownership, SoleOwner
 from parlour.core.delivery.send_log import NullSendLog, SendLog
 from parlour.core.journal import Journal
@@ -45,6 +46,8 @@ class CorePorts:
     cursors: Cursors = field(default_factory=lambda: Cursors(""))
     plugin_grants: PluginGrants = lambda plugin_id: PluginPermissions()
     plugin_list: InstalledPlugins = tuple
+    processes: GrantedProcesses = field(default_factory=NoProcesses)
+    """Programs that are started for plugins."""
     concurrent_runs: int = 256
     runs_per_person: int = 8
     runs_per_sender: int = 20

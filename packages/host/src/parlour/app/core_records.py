@@ -37,7 +37,9 @@ from parlour.core.platforms.directory import Directory
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.plugin_hooks.dispatcher import ListenerDispatcher
 from parlour.core.plugin_hooks.host_events import HostEvents, ResponseEvents
+from parlour.core.plugin_hooks.path_hooks import PathHooks
 from parlour.core.plugin_hooks.prompt_hooks import PluginPromptHooks
+from parlour.core.plugin_hooks.reply_hooks import PluginReplyHooks
 from parlour.core.plugin_hooks.retries import ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
 from parlour.core.runs.model_call_log import ModelCallLog
@@ -135,6 +137,7 @@ class HookParts:
     host_events: HostEvents
     responses: ResponseEvents
     prompt_hooks: PluginPromptHooks
+    path: PathHooks
 
 
 def build_hooks(ports: CorePorts, config: ConfigParts, records: RecordParts) -> HookParts:
@@ -146,8 +149,9 @@ def build_hooks(ports: CorePorts, config: ConfigParts, records: RecordParts) -> 
     jobs.register(retries)
     host_events = HostEvents(subscriptions, retries)
     responses = ResponseEvents(host_events, ports.clock)
-    prompt_hooks = PluginPromptHooks(subscriptions, listeners, ports.clock)
-    return HookParts(subscriptions, listeners, jobs, retries, host_events, responses, prompt_hooks)
+    path = PathHooks(subscriptions, listeners)
+    prompt_hooks = PluginPromptHooks(path, ports.clock)
+    return HookParts(subscriptions, listeners, jobs, retries, host_events, responses, prompt_hooks, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +181,12 @@ def build_delivery(ports: CorePorts, config: ConfigParts, hooks: HookParts) -> D
     sender = Sender(surfaces, ports.ownership, states, reply_policy, ports.send_log, clock)
     outbox, typing = Outbox(journal, sender, clock), TypingIndicator(ports.bots)
     service = DeliveryService(
-        MessageComposer(feed, outbox, ports.bots, limits, ids, clock),
+        MessageComposer(feed, outbox, ports.bots, limits, config.languages, ids, clock),
         StreamPublisher(streams, feed, outbox, ports.bots, typing),
         DeliveryPublisher(feed, outbox, streams, typing, policy, hooks.responses),
         feed,
         OutputPolicies(config.filters, config.languages),
+        PluginReplyHooks(hooks.path, clock),
     )
     action_rows = ActionRowFactory(outbox, ports.bots, ids, clock)
     return DeliveryParts(

@@ -8,6 +8,7 @@ from parlour.core.approvals.tool_approvals import ToolApprovals
 from parlour.core.approvals.tool_calls import ApprovedToolCalls
 from parlour.core.approvals.tracker import PendingApprovals
 from parlour.core.message_policy.limits import MessageLimits
+from parlour.core.plugin_hooks.arrival_hooks import ArrivingHooks
 from parlour.core.remote.queue import RemoteRunQueue
 from parlour.core.runs.action_plan import ActionPlanner
 from parlour.core.runs.active_run import ActiveRuns, RecorderFactory
@@ -44,12 +45,16 @@ class RunBasics:
     loop_guard: LoopGuard
     outcomes: Outcomes
     checks: RunChecks
+    arriving: ArrivingHooks
     admission: RunAdmission
     grants: RunGrants
 
 
-def build_run_basics(ports: CorePorts, config: ConfigParts, records: RecordParts) -> RunBasics:
+def build_run_basics(
+    ports: CorePorts, config: ConfigParts, records: RecordParts, hooks: HookParts, delivery: DeliveryParts
+) -> RunBasics:
     """Builds what decides whether a run may begin, and what it may use."""
+    arriving = ArrivingHooks(hooks.path, delivery.service, ports.bots, ports.journal, ports.clock)
     limits = MessageLimits(ports.journal, lambda: records.days.time_zone, ports.clock)
     loop_guard = LoopGuard(ports.runs_per_sender, ports.runs_per_group, ports.clock)
     return RunBasics(
@@ -59,7 +64,8 @@ def build_run_basics(ports: CorePorts, config: ConfigParts, records: RecordParts
         loop_guard=loop_guard,
         outcomes=Outcomes(),
         checks=RunChecks(ports.runners, ports.secrets, loop_guard),
-        admission=RunAdmission(limits, config.filters, ports.clock),
+        arriving=arriving,
+        admission=RunAdmission(arriving, limits, config.filters, ports.clock),
         grants=RunGrants(ports.journal, ports.providers),
     )
 

@@ -1,10 +1,13 @@
 """Builds the plugin subsystem from the settings: plugins run beside the Host, or in a standalone plugin runtime."""
 
+import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import field, replace
+from functools import partial
 from typing import Protocol
 
+from parlour.core.actions.processes import GrantedProcesses, NoProcesses
 from parlour.core.backoff import Backoff
 from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import DeletePluginData, PluginManager, PluginManifestReport
@@ -16,6 +19,9 @@ from parlour.plugin_runtime.process.launcher import Launcher
 from parlour.plugin_runtime.process.log_buffer import LogBuffer
 from parlour.plugin_runtime.process.log_file import LogFile
 from parlour.plugin_runtime.process.sandbox import SandboxState, choose_launcher
+from parlour.plugin_runtime.programs.commands import ProgramFinder
+from parlour.plugin_runtime.programs.folders import ProgramFolders
+from parlour.plugin_runtime.programs.service import ProgramLimits, Programs
 from parlour.plugin_runtime.reconciler import PluginReconciler
 from parlour.plugin_runtime.start_preparation import StartPreparer
 from parlour.plugin_runtime.store import InstalledVersion
@@ -70,6 +76,9 @@ def _none() -> str:
     return ""
 
 
+async def _nothing_to_close() -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class PluginSubsystem:
     """The plugin runtime of a Host and the manager of its plugins."""
@@ -78,6 +87,9 @@ class PluginSubsystem:
     plugins: RefreshablePluginManager
     notice: str
     """Message for the operator at the start; empty if all is well."""
+    programs: GrantedProcesses = field(default_factory=NoProcesses)
+    """Programs that are started for plugins."""
+    close_programs: Callable[[], Awaitable[None]] = _nothing_to_close
     unavailable_reason: Callable[[], str] = _none
     """Returns why the runtime can't be used at the moment; empty if it can."""
 
@@ -89,6 +101,7 @@ class LocalPlugins:
     runtime: EmbeddedRuntime
     manager: LocalPluginManager
     notice: str
+    programs: Programs
 
 
 async def open_plugins(
@@ -110,7 +123,9 @@ async def open_plugins(
 
     status = PluginStatusFile(directory.plugin_status)
     local = await open_local_plugins(settings, directory, clock, version, redactor, found, removed, forget, status)
-    return PluginSubsystem(local.runtime, local.manager, local.notice)
+    return PluginSubsystem(
+        local.runtime, local.manager, local.notice, programs=local.programs, close_programs=local.programs.close
+    )
 
 
 async def open_local_plugins(
@@ -127,6 +142,8 @@ async def open_local_plugins(
     """Opens a plugin runtime that starts plugins as child processes."""
     installation = open_install_services(settings, directory, clock)
     launcher, sandbox = await _sandbox(settings.plugins, directory)
+    reaper = ReaperProcess()
+    programs = _programs(settings, directory, launcher, reaper)
     runtime = EmbeddedRuntime(
         installation.folder,
         launcher,
@@ -136,16 +153,39 @@ async def open_local_plugins(
         removed,
         status,
         _logs(settings.plugins, directory, redactor),
-        ReaperProcess(),
+        reaper,
         plugin_policy(settings.plugins),
     )
     reconciler = PluginReconciler(
-        installation.folder, installation.environments, runtime, directory.plugin_data, forget, clock
+        installation.folder,
+        installation.environments,
+        runtime,
+        directory.plugin_data,
+        partial(_forget, forget, programs),
+        clock,
     )
     manager = LocalPluginManager(
         installation.folder, installation.builds, installation.installer, runtime, reconciler, sandbox
     )
-    return LocalPlugins(runtime, manager, sandbox.notice)
+    return LocalPlugins(runtime, manager, sandbox.notice, programs)
+
+
+def _programs(settings: HostSettings, directory: DataDirectory, launcher: Launcher, reaper: ReaperProcess) -> Programs:
+    rules = settings.programs
+    limits = replace(plugin_policy(settings.plugins).resource_limits, data_mb=rules.workspace_mb)
+    return Programs(
+        launcher,
+        ProgramFinder(rules.folders),
+        ProgramFolders(directory.path / "programs", rules.workspace_folders),
+        ProgramLimits(rules.at_once, rules.memory_mb, limits, rules.workspace_days),
+        reaper,
+    )
+
+
+async def _forget(forget: DeletePluginData, programs: Programs, plugin_id: PluginId) -> None:
+    """Deletes what the Host stores for a plugin, with the folders of its programs."""
+    await asyncio.to_thread(programs.folders.delete_plugin, plugin_id)
+    await forget(plugin_id)
 
 
 def _open_remote_plugins(
@@ -174,7 +214,7 @@ def _open_remote_plugins(
     )
     runtime = RemoteRuntime(rules, version, discovered, removed)
     manager = RemotePluginManager(runtime, open_install_services(settings, directory, clock).installer, forget)
-    return PluginSubsystem(runtime, manager, "", runtime.unavailable_reason)
+    return PluginSubsystem(runtime, manager, "", unavailable_reason=runtime.unavailable_reason)
 
 
 def _token(remote: RuntimeSettings, redactor: Redactor) -> Callable[[], str]:

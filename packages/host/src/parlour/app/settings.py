@@ -18,6 +18,7 @@ from .box_settings import BoxSettings
 from .door_settings import DoorSettings
 from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
 from .object_limit_settings import LimitSettings
+from .program_settings import ProgramSettings
 from .setting_values import (
     COMMA_LIST,
     CURRENCY,
@@ -373,6 +374,7 @@ class HostSettings(ConfigSection):
     plugins: PluginSettings = PluginSettings()
     runtime: RuntimeSettings = RuntimeSettings()
     tools: ToolSettings = ToolSettings()
+    programs: ProgramSettings = ProgramSettings()
     doors: DoorSettings = DoorSettings()
     mcp: McpSettings = McpSettings()
     box: BoxSettings = BoxSettings()

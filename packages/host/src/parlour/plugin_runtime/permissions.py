@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from parlour_sdk.plugin import PluginInvalid
 from parlour_sdk.protocol.manifest import PluginManifest, PluginPermissions
+from parlour_sdk.protocol.rules import process_permissions
 
 PermissionMap = Mapping[str, Iterable[str]]
 
@@ -11,18 +12,27 @@ PermissionMap = Mapping[str, Iterable[str]]
 def requested_permissions(manifest: PluginManifest) -> dict[str, list[str]]:
     """Returns the permissions that the manifest asks for, by key and without repeats.
 
-    Keys without values are left out.
+    Keys without values are left out. Raises PluginInvalid if the declaration of a program is not valid.
     """
-    fields = manifest.spec.permissions.model_dump()
-    return {key: list(dict.fromkeys(values)) for key, values in fields.items() if values}
+    for permission in manifest.spec.permissions.processes:
+        if wrong := process_permissions.problem(permission):
+            raise PluginInvalid(f"spec.permissions.processes: {permission.name[:40]}: {wrong}")
+    return process_permissions.to_lists(manifest.spec.permissions)
 
 
 def parse_permissions(items: Iterable[str], requested: PermissionMap) -> dict[str, list[str]]:
-    """Returns the permissions that an operator names, each as `key` or `key:value`, among those that are asked for."""
+    """Returns the permissions that an operator names, each as `key` or `key:value`, among those that are asked for.
+
+    A program may be named alone. What is granted is its whole declaration, so a later version that changes it asks
+    again.
+    """
     granted: dict[str, list[str]] = {}
     for item in items:
         key, _, value = item.strip().partition(":")
         offered = list(requested.get(key, ()))
+        value = next(
+            (each for each in offered if key == process_permissions.PROCESSES and each.startswith(f"{value}: ")), value
+        )
         if not offered or (value and value not in offered):
             names = ", ".join(f"{name}:{each}" for name, values in requested.items() for each in values) or "nothing"
             raise PluginInvalid(f"'{item}' can't be granted: the plugin does not ask for it; it asks for {names}")
@@ -45,4 +55,4 @@ def missing(granted: PermissionMap, requested: PermissionMap) -> dict[str, list[
 
 
 def effective_permissions(granted: PermissionMap, requested: PermissionMap) -> PluginPermissions:
-    return PluginPermissions.model_validate(intersect(granted, requested))
+    return process_permissions.from_lists(intersect(granted, requested))

@@ -47,6 +47,7 @@ KNOWN_REVISIONS = (
     "0019",
     "0020",
     "0021",
+    "0022",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]

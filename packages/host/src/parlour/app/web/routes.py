@@ -13,6 +13,7 @@ from fastapi import APIRouter
 from parlour.app.host import Host
 from parlour.app.runtime_settings import declared_sections
 from parlour.app.settings import HostSettings
+from parlour.app.skills import fetch_from_git
 from parlour.core.access.browser_sessions import BrowserSessions
 from parlour.core.access.keys import ApiKeys
 from parlour.core.access.users import UserAccounts
@@ -84,6 +85,8 @@ from parlour.http.runs import endpoints as runs
 from parlour.http.runs.queries import RunListing
 from parlour.http.schedules import endpoints as schedules
 from parlour.http.settings import endpoints as runtime_settings
+from parlour.http.skills import endpoints as skills
+from parlour.http.skills.sources import SkillSources
 from parlour.http.stats import UsageByDay
 from parlour.http.target_validation import TargetValidator
 from parlour.http.users import endpoints as users
@@ -312,6 +315,9 @@ class RouterBuilder:
                 host.journal,
                 self._pages(),
                 host.clock,
+            ),
+            skills.router(
+                host.box.skills.parts.service, SkillSources(self.uploads, fetch_from_git), host.cursors, host.clock
             ),
             mcp_servers.router(mcp.mcp_repository, mcp.mcp_servers, mapper, host.cursors, host.ids, host.clock),
         ]

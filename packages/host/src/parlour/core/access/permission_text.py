@@ -6,6 +6,8 @@ The page translates a sentence by its key and values; its text is in English.
 from collections.abc import Iterator
 
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.protocol.platform_events import PATH_HOOKS
+from parlour_sdk.protocol.processes import ANY_COMMAND, WORKSPACE, ProcessPermission
 from parlour_sdk.values import dataclass
 
 PERMISSION_TEXTS = {
@@ -21,6 +23,7 @@ PERMISSION_TEXTS = {
     "platform_api.platform.call": "call whatever else a platform's interface offers to your bots",
     "events.all": "see every event: all that your bots receive, and what happens in Parlour",
     "events.some": "see these events: {events}",
+    "events.path": "read, change and stop messages before an agent or a chat gets them: {events}",
     "models.invoke": "ask your models, which may cost money",
     "models.stream": "ask your models and get the answer as it is made, which may cost money",
     "models.rerank": "let a model order texts by relevance, which may cost money",
@@ -38,6 +41,15 @@ PERMISSION_TEXTS = {
     "agent_runs.admin": "change and delete anybody's runs",
     "runtimes.read": "see which runtimes are connected",
     "runtimes.admin": "connect and remove runtimes",
+    "processes.program": "have {commands} started outside its sandbox, in one that shows the system, the program "
+    "itself and what is named here; the program may start others",
+    "processes.any": "have any program started that is in a folder of the setting programs.folders, "
+    "outside its sandbox, in one that shows the system, the program itself and what is named here",
+    "processes.read": "{name}: let the program read {paths}",
+    "processes.workspace": "{name}: let the program change files in its working directory",
+    "processes.write": "{name}: let the program change files in {paths}",
+    "processes.home": "{name}: keep a home folder for the program, with its settings, sessions and credentials",
+    "processes.network": "{name}: let the program use the whole network, and with it whatever listens on this machine",
     "network.unfiltered": "reach {hosts} over the network (the sandbox can't tell hosts apart: it gets the whole "
     "network, and with it whatever listens on this machine)",
     "network.open": "reach {hosts} over the network",
@@ -66,19 +78,45 @@ def describe_permissions(permissions: PluginPermissions, sandboxed: bool) -> lis
 
     `sandboxed` says whether a sandbox keeps the plugin from everything that it did not ask for.
     """
-    return [*_by_name(permissions), *_events(permissions.events), *_network(permissions.network, sandboxed)]
+    return [
+        *_by_name(permissions),
+        *_events(permissions.events),
+        *(sentence for each in permissions.processes for sentence in _process(each)),
+        *_network(permissions.network, sandboxed),
+    ]
 
 
 def _by_name(permissions: PluginPermissions) -> Iterator[PermissionText]:
-    for key, names in permissions.model_dump(exclude={"events", "network"}).items():
+    for key, names in permissions.model_dump(exclude={"events", "network", "processes"}).items():
         yield from (_sentence(f"{key}.{name}") for name in dict.fromkeys(names))
 
 
 def _events(types: list[str]) -> Iterator[PermissionText]:
     if EVERY_EVENT in types:
         yield _sentence("events.all")
-    elif types:
-        yield _sentence("events.some", events=_joined(types))
+    elif others := [each for each in types if each not in PATH_HOOKS]:
+        yield _sentence("events.some", events=_joined(others))
+    if on_path := [each for each in types if each in PATH_HOOKS]:
+        yield _sentence("events.path", events=_joined(on_path))
+
+
+def _process(permission: ProcessPermission) -> Iterator[PermissionText]:
+    """Returns everything that the grant of a program covers."""
+    name = permission.name
+    if ANY_COMMAND in permission.commands:
+        yield _sentence("processes.any")
+    else:
+        yield _sentence("processes.program", commands=_joined(permission.commands))
+    if permission.read:
+        yield _sentence("processes.read", name=name, paths=_joined(permission.read))
+    if WORKSPACE in permission.write:
+        yield _sentence("processes.workspace", name=name)
+    if paths := [each for each in permission.write if each != WORKSPACE]:
+        yield _sentence("processes.write", name=name, paths=_joined(paths))
+    if permission.home == "own":
+        yield _sentence("processes.home", name=name)
+    if permission.network:
+        yield _sentence("processes.network", name=name)
 
 
 def _network(hosts: list[str], sandboxed: bool) -> Iterator[PermissionText]:

@@ -69,10 +69,13 @@ class SkillActions:
 
     async def list(self, caller: ActionCaller, request: ListSkills) -> SkillList:
         granted = [each for each in self._skills.resources() if caller.grant.allows("skills", each.skill_name, "list")]
-        return SkillList(skills=granted)
+        active = await self._skills.active(caller.call_context()) if granted else ()
+        return SkillList(skills=[each.model_copy(update={"active": each.skill_name in active}) for each in granted])
 
     async def activate(self, caller: ActionCaller, request: ActivateSkill) -> ActiveSkill:
-        return await await_in_run(caller.session, self._skills.activate(request.skill_name))
+        records = caller.session is None or caller.session.dry_run is None
+        activation = self._skills.activate(caller.call_context(), request.skill_name, records)
+        return await await_in_run(caller.session, activation)
 
 
 class FileActions:

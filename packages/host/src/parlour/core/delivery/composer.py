@@ -19,6 +19,8 @@ from parlour.core.model.reply_allowance import ReplyUse
 from parlour.core.platforms.connections import PlatformBots
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.store import outbox_rows
+from parlour.core.texts.catalogue import text
+from parlour.core.texts.languages import Languages
 from parlour_sdk.values import dataclass
 
 from . import targets
@@ -27,6 +29,7 @@ from .outbox import Outbox
 from .rate_limits import PlatformRateLimiter
 from .rendering.components import approval_buttons
 from .rendering.parts import is_text, render
+from .rendering.suggestions import suggestions_of
 from .streaming.streamed_message import STREAMED
 from .streaming.streams import can_stream
 from .targets import PLATFORM, ReplyTarget, rate_scope
@@ -58,6 +61,7 @@ class MessageComposer:
         outbox: Outbox,
         bots: PlatformBots,
         rate_limiter: PlatformRateLimiter,
+        languages: Languages,
         ids: Ids,
         clock: Clock,
     ) -> None:
@@ -65,6 +69,7 @@ class MessageComposer:
         self._outbox = outbox
         self._bots = bots
         self._rate_limiter = rate_limiter
+        self._languages = languages
         self._ids = ids
         self._clock = clock
 
@@ -112,9 +117,22 @@ class MessageComposer:
         reply_target, now = targets.reply_target(event, policy), self._clock.now()
         manifest = self._manifest(reply_target)
         mention = _mentioned_sender(event, reply_target, policy) if first else ""
+        suggestions, language = suggestions_of(message), self._languages.for_event(event.envelope)
+        footer = suggestions.as_text(manifest, language) if manifest is not None else ""
         bodies = self._render(
-            reply_target, manifest, message, policy, first, separate_media=bool(streamed_rows), mention=mention
+            reply_target,
+            manifest,
+            message,
+            policy,
+            first,
+            separate_media=bool(streamed_rows),
+            mention=mention,
+            footer=footer,
         )
+        buttons = suggestions.as_buttons(manifest, run_id) if manifest is not None and "chain" not in message else []
+        if buttons and bodies and "chain" in bodies[-1]:
+            heading = text("suggestions.heading", language)
+            bodies = _with_buttons(bodies, buttons, heading, is_streamed=bool(streamed_rows))
         if reply_target.surface != PLATFORM:
             rows = [
                 replace(row, state="sent", message=message, feed_seq=self._feed.next_seq()) for row in streamed_rows
@@ -201,6 +219,7 @@ class MessageComposer:
         first: bool,
         separate_media: bool = False,
         mention: str = "",
+        footer: str = "",
     ) -> list[MessageBody]:
         """Renders the message into the bodies of its rows, one per part."""
         if manifest is None or reply_target.has_no_chat:
@@ -209,7 +228,7 @@ class MessageComposer:
         if "chain" in message:  # a chain that was written for this platform
             return [{**shared_fields, "content": message["content"], "chain": message["chain"]}]
         quote = targets.quoted_message_id(reply_target.address, policy, first)
-        parts = render(message, manifest, policy, quote, separate_media, mention)
+        parts = render(message, manifest, policy, quote, separate_media, mention, footer)
         bodies: list[MessageBody] = [{**shared_fields, "content": part.text, "chain": part.chain} for part in parts]
         if bodies and "approval" in shared_fields:
             bodies[0]["chain"] = [*bodies[0]["chain"], *approval_buttons(message, manifest)]
@@ -275,6 +294,20 @@ def _mentioned_sender(event: RecordedEvent, reply_target: ReplyTarget, policy: D
     """Returns the id of the sender whom a reply in a group mentions; empty if it mentions no one."""
     is_mentioned = policy.mention_sender and reply_target.address.get("chat_type") == "group"
     return event.envelope.actor.id if is_mentioned else ""
+
+
+def _with_buttons(
+    bodies: list[MessageBody], buttons: list[dict[str, Any]], heading: str, is_streamed: bool
+) -> list[MessageBody]:
+    """Adds buttons to the last text.
+
+    Below a file or a streamed message they are a message of their own, since not every platform can add buttons to a
+    message that is already shown.
+    """
+    *earlier, last = bodies
+    if is_text(last["chain"]) and not is_streamed:
+        return [*earlier, {**last, "chain": [*last["chain"], *buttons]}]
+    return [*bodies, {**last, "content": heading, "chain": [{"type": "Plain", "text": heading}, *buttons]}]
 
 
 def _editable(bodies: list[MessageBody]) -> list[MessageBody]:

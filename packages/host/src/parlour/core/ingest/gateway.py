@@ -8,12 +8,11 @@ from parlour.core.model.event import EventEnvelope
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.routing.router import Router
-from parlour.core.store.conversations import Conversations
-from parlour.core.store.event_attachments import EventAttachments
 
 from .acceptance import EventAcceptor, IngestResult
 from .command_executor import CommandExecutor
 from .observers import EventObservers
+from .preparation import EventPreparer
 
 PLATFORM = "platform"
 """Surface of events from platforms. A platform does not repeat an event that was rejected, so events that arrive while
@@ -35,16 +34,14 @@ class Gateway:
         router: Router,
         commands: CommandExecutor,
         observers: EventObservers,
-        conversations: Conversations,
-        attachments: EventAttachments,
+        preparer: EventPreparer,
         acceptor: EventAcceptor,
         clock: Clock,
     ) -> None:
         self._router = router
         self._commands = commands
         self._observers = observers
-        self._conversations = conversations
-        self._attachments = attachments
+        self._preparer = preparer
         self._acceptor = acceptor
         self._clock = clock
         self._closed = False
@@ -68,6 +65,7 @@ class Gateway:
         """
         if self._closed and event.surface != PLATFORM:
             raise HostStopping(HostStopping.__doc__)
+        event = await self._preparer.resolve(event)
         command = self._commands.recognize(event)
         if command is not None:
             return await self._execute_command(event, command, extra_statements)
@@ -75,7 +73,7 @@ class Gateway:
         await self._acceptor.renew_if_idle(event, decision)
         observers = self._observers.plugins(event.event_type)
         try:
-            prepared = await self._attachments.store(event, self._conversations)
+            prepared = await self._preparer.store_files(event)
         except ProviderFailed:
             result = await self._acceptor.find_accepted(event)
             if result is None:

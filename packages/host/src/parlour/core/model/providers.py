@@ -3,7 +3,7 @@
 `resources` lists what is available. It is called before every run, so it must not wait.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
@@ -107,7 +107,13 @@ class Skills(Protocol):
 
     def resources(self) -> Sequence[SkillResource]: ...
 
-    async def activate(self, skill_name: str) -> ActiveSkill: ...
+    async def active(self, context: CallContext) -> Collection[str]:
+        """Returns the names of the skills that are active in the conversation."""
+        ...
+
+    async def activate(self, context: CallContext, skill_name: str, records: bool = True) -> ActiveSkill:
+        """Returns what a skill says. It stays active in the conversation unless `records` is false."""
+        ...
 
 
 class Files(Protocol):
@@ -169,7 +175,10 @@ class EmptyProvider:
     async def detail(self, tool_name: str) -> ToolDetail:
         raise _not_found("tool", tool_name)
 
-    async def activate(self, skill_name: str) -> ActiveSkill:
+    async def active(self, context: CallContext) -> Collection[str]:
+        return ()
+
+    async def activate(self, context: CallContext, skill_name: str, records: bool = True) -> ActiveSkill:
         raise _not_found("skill", skill_name)
 
     async def retrieve(

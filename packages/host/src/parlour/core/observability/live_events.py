@@ -25,6 +25,7 @@ from parlour.core.store.tables import (
     ROUTES,
     RUNS,
     SCHEDULES,
+    SKILLS,
     WEBHOOKS,
     WORD_LISTS,
 )
@@ -179,4 +180,5 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     MEMORIES: _configuration_reader("memory_id"),
     WORD_LISTS: _configuration_reader("list_id"),
     PIPELINES: _configuration_reader("pipeline_id"),
+    SKILLS: _configuration_reader("skill_name"),
 }

@@ -45,6 +45,10 @@ class PlatformLimits(ManifestModel):
     """Sends and edits per second of one account in all chats; 0 if there is no such limit."""
     file_bytes: int = Field(default=20 * 1024 * 1024, ge=0)
     """Maximum size of a file that can be sent."""
+    buttons: int = Field(default=10, ge=2)
+    """Maximum number of buttons of one message, each in a row of its own, if the platform has buttons."""
+    button_label: int = Field(default=40, ge=4)
+    """Maximum characters of a button's label that the platform shows."""
 
 
 class ActionDeclaration(ManifestModel):

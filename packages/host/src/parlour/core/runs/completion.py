@@ -2,6 +2,7 @@
 needed.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any
@@ -26,6 +27,9 @@ from parlour_sdk.values import dataclass
 from . import retry_policy
 from .session import QueuedEvent, RunTermination
 
+PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_]+)\}")
+MAX_VALUE_CHARACTERS = 200
+"""Characters of a value that is filled into a text about a failure."""
 POLICY_NOTICE = "policy"
 """Code of notices whose text the operator wrote in a message policy."""
 
@@ -47,6 +51,8 @@ class EndedRun:
     claimed: tuple[QueuedEvent, ...] = ()
     injected: tuple[QueuedEvent, ...] = ()
     cancel_requested_at: int = 0
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    """Values that plugins set for the event, for the text about a failure."""
     streaming: bool = True
     """True if a message may be partly shown."""
     model_failure: str = ""
@@ -216,7 +222,7 @@ class RunCompleter:
             notices.add_suppressed_notice(draft, run.event, "the message policy shows no failures", self._clock.now())
             return []
         hint = policy.failure.hint if policy.failure.show == "hint" else "({code})"
-        text = hint.replace("{code}", code).replace("{run_id}", run.run_id)
+        text = _filled(hint, {**run.variables, "code": code, "run_id": run.run_id})
         return self.notify_unless_suppressed(draft, run.event, run.run_id, POLICY_NOTICE, text)
 
     def _note_dropped(self, draft: UnitBuilder, run: EndedRun, termination: RunTermination, now: int) -> None:
@@ -224,6 +230,13 @@ class RunCompleter:
             draft.add(
                 ledger.append_event(run.run_id, run.next_sequence(), "steering.dropped", data, now, source="host")
             )
+
+
+def _filled(hint: str, values: Mapping[str, Any]) -> str:
+    """Returns a text with its values filled in. Names without a value are left as they are."""
+    return PLACEHOLDER.sub(
+        lambda found: str(values[found[1]])[:MAX_VALUE_CHARACTERS] if found[1] in values else found[0], hint
+    )
 
 
 def _dropped_event_data(claimed: Iterable[QueuedEvent], termination: RunTermination) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from parlour.core.access.permission_text import describe_permissions
 from parlour.core.model.plugin_manager import BundledPlugin, PermissionMap, PluginInfo
-from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.protocol.rules.process_permissions import from_lists
 
 from .responses import (
     BundledPluginResponse,
@@ -85,7 +85,7 @@ def _lists(permissions: PermissionMap) -> dict[str, list[str]]:
 
 
 def _permission_texts(permission_map: PermissionMap, boxed: bool) -> list[PermissionTextResponse]:
-    permissions = PluginPermissions.model_validate(_lists(permission_map))
+    permissions = from_lists(permission_map)
     return [
         {"key": each.key, "values": each.values, "text": each.text} for each in describe_permissions(permissions, boxed)
     ]

@@ -1,7 +1,7 @@
 """Keeps a bot of WeCom or WeChat connected whose platform calls the Host: it needs only a valid access token."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from parlour.core.backoff import Backoff
@@ -29,14 +29,15 @@ class CallbackService:
         self._stop_codes = stop_codes
         self.is_connected = False
 
-    async def serve(self, client: ErrcodeClient) -> None:
+    async def serve(self, client: ErrcodeClient, on_connected: Callable[[], object] = lambda: None) -> None:
         """Fetches a token, tries again until it succeeds, and then renews it ahead of time. Raises AdapterStopped."""
         self._link.report_status("connecting")
         try:
             await self._connect(client)
+            self.is_connected = True
+            on_connected()
             while True:
                 self._link.report_status("connected")
-                self.is_connected = True
                 await asyncio.sleep(CHECK_INTERVAL_SECONDS)
                 with suppress(PlatformRefused, PlatformUncertain):  # a call that needs the token reports it
                     await client.tokens.get()

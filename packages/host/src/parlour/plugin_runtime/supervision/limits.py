@@ -8,11 +8,11 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from stat import S_ISREG
+from typing import Protocol
 
 from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Peer, WireError
 
-from ..process.launcher import PluginProcess
 from .policy import HealthPolicy, ResourceLimits
 
 MEBIBYTE = 1024 * 1024
@@ -85,7 +85,15 @@ class FolderUse:
 Measure = Callable[[Path], Awaitable[FolderUse]]
 
 
-async def watch_processes(process: PluginProcess, megabytes: int, allowance: ResourceLimits) -> str:
+class LimitedProcess(Protocol):
+    """A process with its descendants, as its limits see it."""
+
+    async def apply_limits(self, open_files: int, niceness: int) -> int: ...
+
+    async def uses_more_than(self, memory_bytes: int) -> bool: ...
+
+
+async def watch_processes(process: LimitedProcess, megabytes: int, allowance: ResourceLimits) -> str:
     """Returns the reason when its processes are too many or use too much memory. New ones get the same limits."""
     while True:
         await asyncio.sleep(allowance.process_check_seconds)

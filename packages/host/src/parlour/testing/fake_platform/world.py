@@ -52,7 +52,8 @@ class ShownMessage:
     @property
     def buttons(self) -> list[dict[str, Any]]:
         button_parts = [each for each in self.chain if isinstance(each, Platform) and each.component_type == "buttons"]
-        return [button for each in button_parts for button in each.data["buttons"]]
+        rows = [row for each in button_parts for row in each.data["buttons"]]
+        return [button for row in rows for button in (row if isinstance(row, list) else [row])]
 
 
 @dataclass

@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from ..host_actions import HOST_ACTIONS, Permission
 from ..manifest import AgentRunnerManifest, PluginPermissions
+from ..processes import ProcessPermission
 
 ResourceKind = Literal["models", "tools", "knowledge_bases", "skills", "files"]
 MODEL_OPERATIONS: dict[str, frozenset[str]] = {
@@ -29,8 +30,16 @@ API_PERMISSIONS: dict[str, Permission] = {
 
 
 def literals(permissions: BaseModel) -> frozenset[Permission]:
-    """Returns the single permissions that a runner's or plugin's manifest asks for."""
-    return frozenset((key, literal) for key, values in permissions if isinstance(values, list) for literal in values)
+    """Returns the single permissions that a runner's or plugin's manifest asks for.
+
+    Which program a plugin may start is checked by the action itself.
+    """
+    return frozenset(
+        (key, "start" if isinstance(literal, ProcessPermission) else literal)
+        for key, values in permissions
+        if isinstance(values, list)
+        for literal in values
+    )
 
 
 def granted_apis(
@@ -63,7 +72,7 @@ def permitted_operations(manifest: AgentRunnerManifest) -> Mapping[ResourceKind,
         "models": tuple(requested.models),
         "tools": tuple(requested.tools) if capabilities.tool_calling else (),
         "knowledge_bases": tuple(requested.knowledge_bases) if capabilities.knowledge_retrieval else (),
-        "skills": tuple(requested.skills) if capabilities.skills else (),
+        "skills": tuple(requested.skills) if capabilities.skills or capabilities.skill_authoring else (),
         "files": tuple(requested.files),
     }
     return {kind: operations for kind, operations in permitted.items() if operations}

@@ -3,6 +3,7 @@
 import base64
 import inspect
 import mimetypes
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,8 @@ class Skills:
             name: each if isinstance(each, ActiveSkill) else ActiveSkill(skill_name=name, instructions=each)
             for name, each in skills.items()
         }
+        self._active: defaultdict[str, set[str]] = defaultdict(set)
+        """Names by conversation."""
 
     def handlers(self) -> dict[str, Handler]:
         return {"list_skills": self._list, "activate_skill": self._activate}
@@ -90,10 +93,16 @@ class Skills:
 
     async def _list(self, caller: Caller, request: ListSkills) -> SkillList:
         granted = [each for each in self.resources() if caller.grant.allows("skills", each.skill_name, "list")]
-        return SkillList(skills=granted)
+        active = self._active[_conversation(caller)]
+        return SkillList(skills=[each.model_copy(update={"active": each.skill_name in active}) for each in granted])
 
     async def _activate(self, caller: Caller, request: ActivateSkill) -> ActiveSkill:
+        self._active[_conversation(caller)].add(request.skill_name)
         return self._skills[request.skill_name]
+
+
+def _conversation(caller: Caller) -> str:
+    return caller.session.conversation_id if caller.session is not None else ""
 
 
 class Files:

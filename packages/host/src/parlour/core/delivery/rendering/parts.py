@@ -42,11 +42,12 @@ def render(
     quote: str = "",
     separate_media: bool = False,
     mention: str = "",
+    footer: str = "",
 ) -> list[MessagePart]:
     """Renders a message into parts; blank parts are left out.
 
     `quote` is the platform's id of the message that is answered, `mention` the id of the person whom the first part
-    mentions. `separate_media` keeps pictures out of messages with
+    mentions, `footer` a text that is added to the message's own. `separate_media` keeps pictures out of messages with
     text, because a message that was shown as text can only be edited into text.
     """
     builder = _PartBuilder(manifest, policy, _TEXTUAL if separate_media else _MIXED, _full_text_file_name(message))
@@ -64,6 +65,7 @@ def render(
         builder.text(source_list(message))
     else:
         builder.elements(content)
+    builder.text(footer)
     for reference in message.get("artifact_refs") or ():
         builder.media(reference)
     return builder.parts()

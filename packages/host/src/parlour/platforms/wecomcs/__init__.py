@@ -1,0 +1,1 @@
+"""WeCom customer service, whose messages are fetched after a call."""

@@ -1,0 +1,1 @@
+"""Programs that the Host starts for plugins, outside the plugins' own sandboxes."""
