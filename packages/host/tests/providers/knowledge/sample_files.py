@@ -1,6 +1,5 @@
 """Makes files of every format with sentinels in texts, tables, notes and headings, in English and Chinese."""
 
-import io
 import zipfile
 from collections.abc import Callable
 from pathlib import Path

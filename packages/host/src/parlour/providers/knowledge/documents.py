@@ -50,7 +50,7 @@ class ParsedDocuments:
         """Returns the text, or a failure that would come again. Raises ProviderFailed if the content can't be had."""
         with tempfile.TemporaryDirectory(dir=self._folder) as folder:
             path = Path(folder, "content")
-            path.touch()
+            await asyncio.to_thread(_append, path, b"")
             head = b""
             async for block in content:
                 head += block[: HEAD_BYTES - len(head)]
