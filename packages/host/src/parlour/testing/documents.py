@@ -23,9 +23,9 @@ def pdf(pages: list[list[str]]) -> bytes:
     output = io.BytesIO(b"%PDF-1.4\n")
     output.seek(0, io.SEEK_END)
     places = []
-    for number, content in enumerate(objects, 1):
+    for number, body in enumerate(objects, 1):
         places.append(output.tell())
-        output.write(b"%d 0 obj\n%s\nendobj\n" % (number, content))
+        output.write(b"%d 0 obj\n%s\nendobj\n" % (number, body))
     start = output.tell()
     output.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
     output.writelines(b"%010d 00000 n \n" % place for place in places)
