@@ -1190,6 +1190,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/knowledge-stores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Stores
+         * @description The vector stores that bases may use, and what the others lack.
+         */
+        get: operations["list_knowledge_stores"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/mcp-servers": {
         parameters: {
             query?: never;
@@ -2663,7 +2683,11 @@ export interface components {
             state_policy: components["schemas"]["StatePolicyResponse"];
             /** @description 0: none. */
             timeout_seconds: number;
-            /** @description The first entry that matches a tool decides about its calls; without one they are allowed. */
+            /**
+             * @description The first entry that matches a tool decides about its calls.
+             *
+             *     Without one they are allowed, except that in groups tools of MCP servers that are not read-only are asked about.
+             */
             tool_policy: components["schemas"]["ToolRuleResponse"][];
         };
         /**
@@ -3246,6 +3270,8 @@ export interface components {
             multimodal_input?: boolean;
             /** @default false */
             platform_actions?: boolean;
+            /** @default false */
+            reports_usage?: boolean;
             /** @default false */
             skill_authoring?: boolean;
             /** @default false */
@@ -4166,6 +4192,8 @@ export interface components {
              *     }
              */
             settings?: components["schemas"]["BaseSettingsBody"];
+            /** Store */
+            store?: ("builtin" | "pgvector" | "qdrant" | "chroma" | "milvus" | "seekdb") | null;
         };
         KnowledgeBaseResponse: {
             bytes: number;
@@ -4183,11 +4211,14 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             kb_id: string;
             name: string;
+            /** @description The vector store that is being filled; null while none is. */
+            next_store: string | null;
             settings: {
                 [key: string]: unknown;
             };
             /** @description `ready`, `reembedding`, or `rebuilding` after its vectors were lost. */
             status: string;
+            store: string;
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -6524,6 +6555,16 @@ export interface components {
             items: components["schemas"]["HourlyFigures"][];
             next_cursor: null;
             totals: components["schemas"]["Figures"];
+        };
+        StoreListResponse: {
+            items: components["schemas"]["StoreResponse"][];
+        };
+        StoreResponse: {
+            /** @description True for the store of new bases. */
+            is_default: boolean;
+            name: string;
+            /** @description Why it can't be used; null if it can. */
+            problem: string | null;
         };
         /** SubjectBody */
         SubjectBody: {
@@ -9770,6 +9811,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SearchResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_stores: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreListResponse"];
                 };
             };
             /** @description What went wrong, in words */

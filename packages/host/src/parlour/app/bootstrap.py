@@ -100,7 +100,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         catalogue = BuiltinAdapterCatalogue(settings.platforms.external)
         bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)
         models = await stack.enter_async_context(open_models(settings.models, journal, secrets, clock))
-        knowledge, skills = KnowledgeSubsystem(models.models), SkillSubsystem()
+        knowledge, skills = KnowledgeSubsystem(models.models, settings), SkillSubsystem()
         send_log = stack.enter_context(closing(SendLogFile(directory.send_log, journal, ids)))
         ports = additions.wrap_ports(
             CorePorts(
@@ -158,7 +158,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         bots.serve(core.bots, PluginReplies(ports.journal, core.reply_policy), doors)
         core.feed.start_after(await _last_feed_seq(ports.journal))
         await core.load()
-        await knowledge.open(settings, ports, core, directory.folder)
+        await knowledge.open(ports, core, directory.folder)
         tuning = LiveSettings(ports.journal, defaults_from_config(settings))
         await tuning.load()
         box = await stack.enter_async_context(open_box(settings, directory, core, ports, skills))
