@@ -1190,6 +1190,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/knowledge-stores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Stores
+         * @description The vector stores that bases may use, and what the others lack.
+         */
+        get: operations["list_knowledge_stores"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/mcp-servers": {
         parameters: {
             query?: never;
@@ -3275,6 +3295,8 @@ export interface components {
             /** @default false */
             platform_actions?: boolean;
             /** @default false */
+            reports_usage?: boolean;
+            /** @default false */
             skill_authoring?: boolean;
             /** @default false */
             skills?: boolean;
@@ -4194,6 +4216,8 @@ export interface components {
              *     }
              */
             settings?: components["schemas"]["BaseSettingsBody"];
+            /** Store */
+            store?: ("builtin" | "pgvector" | "qdrant" | "chroma" | "milvus" | "seekdb") | null;
         };
         KnowledgeBaseResponse: {
             bytes: number;
@@ -4211,11 +4235,14 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             kb_id: string;
             name: string;
+            /** @description The vector store that is being filled; null while none is. */
+            next_store: string | null;
             settings: {
                 [key: string]: unknown;
             };
             /** @description `ready`, `reembedding`, or `rebuilding` after its vectors were lost. */
             status: string;
+            store: string;
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -6576,6 +6603,16 @@ export interface components {
             items: components["schemas"]["HourlyFigures"][];
             next_cursor: null;
             totals: components["schemas"]["Figures"];
+        };
+        StoreListResponse: {
+            items: components["schemas"]["StoreResponse"][];
+        };
+        StoreResponse: {
+            /** @description True for the store of new bases. */
+            is_default: boolean;
+            name: string;
+            /** @description Why it can't be used; null if it can. */
+            problem: string | null;
         };
         /** SubjectBody */
         SubjectBody: {
@@ -9822,6 +9859,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SearchResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_stores: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreListResponse"];
                 };
             };
             /** @description What went wrong, in words */

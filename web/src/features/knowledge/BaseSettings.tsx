@@ -24,11 +24,12 @@ type Draft = {
   emoji: string;
   settings: { chunker: string; chunk_size: number; overlap: number; retrieval: Retrieval };
   embedding: { model_id: string } | null;
+  store: string;
 };
 
 const CHUNKERS = ["general", "qa", "rows"];
 
-const draftOf = ({ name, description, emoji, settings, embedding }: KnowledgeBase): Draft => {
+const draftOf = ({ name, description, emoji, settings, embedding, store, next_store }: KnowledgeBase): Draft => {
   const model = embedding.next_model_id === undefined ? embedding.model_id : embedding.next_model_id;
   return {
     name,
@@ -36,6 +37,7 @@ const draftOf = ({ name, description, emoji, settings, embedding }: KnowledgeBas
     emoji,
     settings: settings as Draft["settings"],
     embedding: model ? { model_id: model } : null,
+    store: next_store ?? store,
   };
 };
 
@@ -115,6 +117,11 @@ export function BaseSettings({ opened, edit }: { opened: Versioned<KnowledgeBase
             </Select>
           )}
         </Field>
+        <StoreField
+          value={draft.store}
+          error={fieldMessage(saving.error, "store")}
+          onChange={(store) => update({ store })}
+        />
         <h2 className="pt-2 font-semibold">{t("knowledge.cutting")}</h2>
         <Field label={t("knowledge.chunker")}>
           {(control) => (
@@ -174,5 +181,41 @@ export function BaseSettings({ opened, edit }: { opened: Versioned<KnowledgeBase
         </Button>
       )}
     </form>
+  );
+}
+
+/** The vector store; those that can't be used say what they lack. */
+function StoreField(props: { value: string; error: string | undefined; onChange: (store: string) => void }) {
+  const { t } = useTranslation();
+  const stores = useQuery(knowledgeQueries.stores);
+  const missing = stores.data?.filter((store) => store.problem !== null && store.name !== props.value) ?? [];
+  return (
+    <>
+      <Field label={t("knowledge.store")} hint={t("knowledge.storeHint")} error={props.error}>
+        {(control) => (
+          <Select {...control} value={props.value} onChange={(event) => props.onChange(event.target.value)}>
+            {stores.data
+              ?.filter((store) => !missing.includes(store))
+              .map((store) => (
+                <option key={store.name} value={store.name}>
+                  {t(`knowledge.stores.${store.name}`)}
+                </option>
+              ))}
+          </Select>
+        )}
+      </Field>
+      {missing.length > 0 && (
+        <details className="text-sm text-quiet">
+          <summary className="cursor-pointer">{t("knowledge.otherStores")}</summary>
+          <ul className="mt-2 list-disc space-y-1 pl-5">
+            {missing.map((store) => (
+              <li key={store.name}>
+                {t(`knowledge.stores.${store.name}`)}: {store.problem}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
   );
 }

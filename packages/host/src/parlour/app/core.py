@@ -130,7 +130,8 @@ class Core:
 
 def build_core(ports: CorePorts) -> Core:
     """Builds the core on the given ports, one subsystem after the other. It loads and starts nothing."""
-    config, records = build_config(ports), build_records(ports)
+    config = build_config(ports)
+    records = build_records(ports, config.budgets)
     hooks = build_hooks(ports, config, records)
     delivery = build_delivery(ports, config, hooks)
     basics = build_run_basics(ports, config, records, hooks, delivery)

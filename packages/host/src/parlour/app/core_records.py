@@ -33,6 +33,7 @@ from parlour.core.message_policy.filters import TextFilters
 from parlour.core.message_policy.outputs import OutputPolicies
 from parlour.core.message_policy.word_lists import CompiledWordLists
 from parlour.core.models.days import Days
+from parlour.core.models.reported_usage import ReportedUsage
 from parlour.core.models.reservations import Reservations
 from parlour.core.platforms.directory import Directory
 from parlour.core.platforms.names import NameDirectory
@@ -107,10 +108,11 @@ class RecordParts:
     directory: Directory
     days: Days
     reservations: Reservations
+    reported_usage: ReportedUsage
     memory: MemoryService
 
 
-def build_records(ports: CorePorts) -> RecordParts:
+def build_records(ports: CorePorts, budgets: BudgetRepository) -> RecordParts:
     """Builds the parts that write and read records."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
     artifacts = ArtifactService(journal, ports.objects, ports.fetcher, ids, clock, ports.sizes)
@@ -125,6 +127,7 @@ def build_records(ports: CorePorts) -> RecordParts:
         directory=Directory(journal),
         days=days,
         reservations=Reservations(journal, days, ids, clock),
+        reported_usage=ReportedUsage(journal, budgets, days, clock),
         memory=MemoryService(journal, clock),
     )
 

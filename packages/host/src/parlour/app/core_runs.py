@@ -139,11 +139,13 @@ def build_runs(
         ContextFacts(VERSION, records.days, config.languages),
     )
     starter = RunStarter(journal, ports.ownership, basics.grants, contexts, ids, clock)
-    completer = RunCompleter(service, delivery.notice_policy, config.languages, ports.redactor, ids, clock)
+    completer = RunCompleter(
+        service, delivery.notice_policy, config.languages, ports.redactor, records.reported_usage, ids, clock
+    )
     recorders = RecorderFactory(journal, records.artifacts, service, planner, completer, ids, clock)
     active = ActiveRuns(journal, recorders, sessions, publisher, outcomes)
     remote = RemoteRunQueue(journal, starter, contexts, active, sessions, ids, clock)
-    runner = PluginRunner(ports.plugins, ports.ownership, clock)
+    runner = PluginRunner(ports.plugins, ports.ownership, records.reported_usage, clock)
     executor = RunExecutor(starter, runner, AttachmentPrefetcher(records.artifacts), active, sessions, remote)
     events = EventCompleter(journal, completer, publisher, outcomes, clock)
     return RunParts(contexts, starter, active, runner, remote, executor, completer, events)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from parlour.core.jobs.job import Job, JobHandler, JobResult
 from parlour.core.jobs.progress import JobProgress
 from parlour.core.journal import Journal, Select, Statement
+from parlour.core.model.knowledge import StoreName
 from parlour.core.model.providers import CallContext, Models, ProviderFailed
 from parlour.core.models.budgeted_models import BudgetedModels
 from parlour.core.models.gated_models import with_effect_gate
@@ -21,8 +22,8 @@ from .settings import HostSettings
 
 if TYPE_CHECKING:
     from parlour.core.knowledge.jobs import KnowledgeJobs
-    from parlour.core.knowledge.ports import VectorStore
     from parlour.core.knowledge.service import KnowledgeBaseService
+    from parlour.providers.knowledge.stores.catalogue import StoreAccount, StoreCatalogue
 
 FOLDER = "knowledge"
 """Folder of the data directory with the vectors, which are made again from the database if they are missing."""
@@ -31,8 +32,9 @@ FOLDER = "knowledge"
 class KnowledgeSubsystem:
     """The knowledge bases of a Host. Implements the port of runs."""
 
-    def __init__(self, models: Models) -> None:
+    def __init__(self, models: Models, settings: HostSettings) -> None:
         self._models = models
+        self._settings = settings
         self._build: Callable[[], KnowledgeParts] | None = None
         self._parts: KnowledgeParts | None = None
 
@@ -67,8 +69,20 @@ class KnowledgeSubsystem:
             return "it must be the id of a configured embedding model; leave it out to embed offline"
         return ""
 
-    async def open(self, settings: HostSettings, ports: CorePorts, core: Core, folder: Callable[[str], Path]) -> None:
+    @property
+    def default(self) -> StoreName:
+        """The vector store of new bases."""
+        return self._settings.knowledge.store
+
+    def problem(self, name: str) -> str:
+        """Returns why a vector store can't be used; empty if it can."""
+        from parlour.providers.knowledge.stores.catalogue import store_problem
+
+        return store_problem(name, _store_accounts(self._settings))
+
+    async def open(self, ports: CorePorts, core: Core, folder: Callable[[str], Path]) -> None:
         """Prepares the bases, and loads them if there are any."""
+        settings = self._settings
         self._build = lambda: _build(settings, ports, core, folder)
         core.jobs.register(KnowledgeJobHandler(self))
         if await _has_bases(ports.journal):
@@ -81,7 +95,7 @@ class KnowledgeSubsystem:
 
     async def close(self) -> None:
         if self._parts is not None:
-            await self._parts.store.close()
+            await self._parts.stores.close()
 
     @property
     def jobs(self) -> "KnowledgeJobs":
@@ -97,10 +111,10 @@ class KnowledgeSubsystem:
 class KnowledgeParts:
     """The objects that knowledge bases consist of."""
 
-    def __init__(self, service: "KnowledgeBaseService", jobs: "KnowledgeJobs", store: "VectorStore") -> None:
+    def __init__(self, service: "KnowledgeBaseService", jobs: "KnowledgeJobs", stores: "StoreCatalogue") -> None:
         self.service = service
         self.jobs = jobs
-        self.store = store
+        self.stores = stores
 
 
 class KnowledgeJobHandler(JobHandler):
@@ -134,13 +148,13 @@ def _build(settings: HostSettings, ports: CorePorts, core: Core, folder: Callabl
     from parlour.core.knowledge.service import KnowledgeBaseService
     from parlour.providers.knowledge.embeddings import ModelEmbeddings
     from parlour.providers.knowledge.parsing.process import ParserLimits, ParserProcesses
-    from parlour.providers.knowledge.vector_files import VectorFiles
+    from parlour.providers.knowledge.stores.catalogue import StoreCatalogue
 
     journal, clock, limits = ports.journal, ports.clock, settings.knowledge
     models = BudgetedModels(with_effect_gate(ports.providers.models, ports.ownership), core.budgets, core.reservations)
     embeddings = ModelEmbeddings(models)
     vectors = folder(FOLDER)
-    store = VectorFiles(vectors)
+    stores = StoreCatalogue(vectors, _store_accounts(settings))
     parser = ParserProcesses(
         ParserLimits(limits.parse_seconds, limits.parse_memory_mb),
         settings.plugins.bubblewrap,
@@ -149,12 +163,22 @@ def _build(settings: HostSettings, ports: CorePorts, core: Core, folder: Callabl
     quotas = KnowledgeQuotas(limits.file_bytes, limits.files, limits.chunks, limits.total_bytes)
     contents = StoredContents(journal, core.artifacts, ports.fetcher, parser, clock, quotas, _work_folder(vectors))
     bases = KnowledgeBases(journal, clock)
-    ingestion = Ingestion(journal, parser, embeddings, store, contents, clock, limits.chunks)
-    reembedding = Reembedding(journal, bases, embeddings, store, clock)
-    jobs = KnowledgeJobs(core.jobs, bases, ingestion, reembedding, store, journal, clock)
-    retrieval = Retrieval(journal, embeddings, store, embeddings)
+    ingestion = Ingestion(journal, parser, embeddings, stores, contents, clock, limits.chunks)
+    reembedding = Reembedding(journal, bases, embeddings, stores, clock)
+    jobs = KnowledgeJobs(core.jobs, bases, ingestion, reembedding, stores, journal, clock)
+    retrieval = Retrieval(journal, embeddings, stores, embeddings)
     service = KnowledgeBaseService(journal, bases, jobs, contents, retrieval, ports.ids, clock)
-    return KnowledgeParts(service, jobs, store)
+    return KnowledgeParts(service, jobs, stores)
+
+
+def _store_accounts(settings: HostSettings) -> "dict[str, StoreAccount]":
+    from parlour.providers.knowledge.stores.catalogue import StoreAccount
+
+    knowledge = settings.knowledge
+    servers = {name: getattr(knowledge, name) for name in ("qdrant", "chroma", "milvus", "seekdb")}
+    accounts = {name: StoreAccount(each.url, each.secret.get_secret_value()) for name, each in servers.items()}
+    database = knowledge.pgvector.url.get_secret_value() or settings.database.url.get_secret_value()
+    return {**accounts, "pgvector": StoreAccount(database)}
 
 
 def _work_folder(parent: Path) -> Path:

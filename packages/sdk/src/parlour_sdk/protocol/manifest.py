@@ -32,6 +32,8 @@ class Capabilities(Strict):
     """Takes up messages that come while it runs."""
     connection_test: bool = False
     """Can check a configuration before an agent uses it."""
+    reports_usage: bool = False
+    """Reports the tokens that it uses outside the Host. Budgets count them and, when used up, refuse its runs."""
 
 
 class Permissions(Strict):

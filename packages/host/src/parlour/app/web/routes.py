@@ -290,7 +290,13 @@ class RouterBuilder:
         uploads = FileUploads(access, core.artifacts, ArtifactAccess(host.journal), self.uploads)
         return [
             knowledge_bases.router(
-                access, references, host.knowledge.embedding_problem, host.cursors, host.ids, host.clock
+                access,
+                references,
+                host.knowledge,
+                host.knowledge.embedding_problem,
+                host.cursors,
+                host.ids,
+                host.clock,
             ),
             knowledge_files.router(access, uploads, core.artifacts, core.jobs, self._pages(), host.clock),
         ]

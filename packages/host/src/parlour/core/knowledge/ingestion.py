@@ -18,7 +18,7 @@ from parlour.core.store.tables import KNOWLEDGE_BASES, KNOWLEDGE_FILES
 
 from . import records
 from .collections import ensure_collection
-from .ports import HOST_CONTEXT, Embeddings, FileParser, KnowledgeFailed, VectorStore
+from .ports import HOST_CONTEXT, Embeddings, FileParser, KnowledgeFailed, VectorStores
 from .records import KnowledgeRecords
 
 CONTENT_FIELDS = ("artifact_id", "sha256", "size_bytes", "mime_type")
@@ -54,7 +54,7 @@ class Ingestion:
         journal: Journal,
         parser: FileParser,
         embeddings: Embeddings,
-        store: VectorStore,
+        stores: VectorStores,
         contents: FileContents,
         clock: Clock,
         max_chunks: int,
@@ -63,7 +63,7 @@ class Ingestion:
         self._records = KnowledgeRecords(journal)
         self._parser = parser
         self._embeddings = embeddings
-        self._store = store
+        self._stores = stores
         self._clock = clock
         self._contents = contents
         self._max_chunks = max_chunks
@@ -91,7 +91,7 @@ class Ingestion:
     async def discard(self, base: KnowledgeBase, file: BaseFile) -> None:
         """Deletes the passages and vectors of a version that is not visible."""
         generation = file.generation + 1
-        await self._store.delete_document(base.collection, document_name(file.file_id, generation))
+        await self._stores.of(base.store).delete_document(base.collection, document_name(file.file_id, generation))
         await self._records.delete_chunks(file_id=file.file_id, generation=generation)
 
     async def _take_up(
@@ -116,7 +116,7 @@ class Ingestion:
         if not count:
             raise KnowledgeFailed("file.no_text", "the file has no text; a scan needs text recognition (OCR) first")
         await self._check_limit(base, file, count)
-        await self._store.flush(base.collection)
+        await self._stores.of(base.store).flush(base.collection)
         await progress.report(stage="switch", done=100)
         return self._switch(base, before, file, count, pages, parser)
 
@@ -124,9 +124,9 @@ class Ingestion:
         document = document_name(file.file_id, generation)
         texts = [passage.searchable for passage in passages]
         vectors = await self._embeddings.embed(base.embedding_model, texts, HOST_CONTEXT)
-        await ensure_collection(self._store, self._embeddings, base, vectors.shape[1])
+        await ensure_collection(self._stores.of(base.store), self._embeddings, base, vectors.shape[1])
         ids = [records.chunk_id(file.file_id, generation, passage.position) for passage in passages]
-        await self._store.add(base.collection, document, ids, vectors)
+        await self._stores.of(base.store).add(base.collection, document, ids, vectors)
         now = self._clock.now()
         still_there = Update(KNOWLEDGE_FILES, {"updated_at": now}, where(file_id=file.file_id))
         rows = [records.insert_chunk(file, generation, passage, now) for passage in passages]

@@ -9,13 +9,13 @@ from parlour.core.jobs.jobs import Jobs
 from parlour.core.jobs.progress import JobProgress
 from parlour.core.journal import ANY, GuardFailed, Insert, Journal, Statement, Unit, UnitBuilder, Update, where
 from parlour.core.model.ids import JobId, KnowledgeBaseId, KnowledgeFileId
-from parlour.core.model.knowledge import BaseFile, KnowledgeBase, document_name
+from parlour.core.model.knowledge import BUILTIN_STORE, BaseFile, KnowledgeBase, document_name
 from parlour.core.model.ports import Clock
 from parlour.core.store.tables import KNOWLEDGE_BASES, KNOWLEDGE_FILES
 
 from .bases import KnowledgeBases
 from .ingestion import FileCancelled, Ingestion
-from .ports import KnowledgeFailed, VectorStore
+from .ports import KnowledgeFailed, VectorStores
 from .records import KnowledgeRecords
 from .reembedding import Reembedding
 
@@ -34,7 +34,7 @@ class KnowledgeJobs:
         bases: KnowledgeBases,
         ingestion: Ingestion,
         reembedding: Reembedding,
-        store: VectorStore,
+        stores: VectorStores,
         journal: Journal,
         clock: Clock,
     ) -> None:
@@ -42,7 +42,7 @@ class KnowledgeJobs:
         self._bases = bases
         self._ingestion = ingestion
         self._reembedding = reembedding
-        self._store = store
+        self._stores = stores
         self._journal = journal
         self._records = KnowledgeRecords(journal)
         self._clock = clock
@@ -63,7 +63,9 @@ class KnowledgeJobs:
         """Deletes the passages and vectors of a deleted base."""
         generations = [base.generation, base.generation + 1]
         names = [replace(base, generation=each).collection for each in generations]
-        return self._jobs.enqueue(KIND, base.kb_id, {"task": "clean_base", "collections": names})
+        used = [base.store, *((base.next_store,) if base.next_store else ())]
+        payload = {"task": "clean_base", "collections": names, "stores": used}
+        return self._jobs.enqueue(KIND, base.kb_id, payload, max_attempts=MAX_ATTEMPTS)
 
     def reembed(self, base: KnowledgeBase) -> Insert:
         """Makes all vectors of a base again, beside those that are searched."""
@@ -94,7 +96,7 @@ class KnowledgeJobs:
 
     async def _lacks_vectors(self, base: KnowledgeBase) -> bool:
         try:
-            return await self._store.count(base.collection) is None
+            return await self._stores.of(base.store).count(base.collection) is None
         except KnowledgeFailed as failure:
             return failure.code == "vectors_damaged"
 
@@ -158,14 +160,15 @@ class KnowledgeJobs:
         base = self._bases.get(KnowledgeBaseId(job.order_key))
         for generation in job.payload["generations"]:
             if base is not None:
-                await self._store.delete_document(base.collection, document_name(file_id, generation))
+                await self._stores.of(base.store).delete_document(base.collection, document_name(file_id, generation))
             await self._records.delete_chunks(file_id=file_id, generation=generation)
         return JobDone()
 
     async def _clean_base(self, job: Job, progress: JobProgress) -> JobResult:
-        for collection in job.payload["collections"]:
-            await self._store.drop(collection)
         await self._records.delete_chunks(kb_id=job.order_key)
+        for store in job.payload.get("stores", [BUILTIN_STORE]):
+            for collection in job.payload["collections"]:
+                await self._stores.of(store).drop(collection)
         return JobDone()
 
     async def _reembed(self, job: Job, progress: JobProgress) -> JobResult:

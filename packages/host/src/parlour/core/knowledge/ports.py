@@ -79,6 +79,14 @@ class VectorStore(Protocol):
     async def close(self) -> None: ...
 
 
+class VectorStores(Protocol):
+    """The vector stores that bases may use, by name."""
+
+    def of(self, name: str) -> VectorStore:
+        """Returns a store. Raises KnowledgeFailed if it can't be used."""
+        ...
+
+
 class Embeddings(Protocol):
     """Makes vectors of texts."""
 

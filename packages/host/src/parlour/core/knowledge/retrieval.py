@@ -16,7 +16,7 @@ from parlour_sdk.values import dataclass
 
 from . import fusion
 from .filters import RetrievalFilters
-from .ports import Embeddings, KnowledgeFailed, VectorHits, VectorStore
+from .ports import Embeddings, KnowledgeFailed, VectorHits, VectorStores
 from .records import KnowledgeRecords, split_words
 from .word_search import WordMatches, WordSearch
 
@@ -58,11 +58,11 @@ class SearchReport:
 class Retrieval:
     """Searches bases."""
 
-    def __init__(self, journal: Journal, embeddings: Embeddings, store: VectorStore, reranker: Reranker) -> None:
+    def __init__(self, journal: Journal, embeddings: Embeddings, stores: VectorStores, reranker: Reranker) -> None:
         self._journal = journal
         self._records = KnowledgeRecords(journal)
         self._embeddings = embeddings
-        self._store = store
+        self._stores = stores
         self._reranker = reranker
         self._word_searches: dict[KnowledgeBaseId, WordSearch] = {}
 
@@ -126,7 +126,9 @@ class Retrieval:
             return VectorHits([])
         try:
             vectors = await self._embeddings.embed(base.embedding_model, [query], context, is_query=True)
-            return await self._store.search(base.collection, vectors[0], CANDIDATES + HIDDEN_RESERVE, documents)
+            return await self._stores.of(base.store).search(
+                base.collection, vectors[0], CANDIDATES + HIDDEN_RESERVE, documents
+            )
         except KnowledgeFailed as failure:
             if settings.mode == "vector":
                 raise

@@ -16,6 +16,10 @@ CHUNKERS: Final = get_args(Chunker)
 """How files are cut: by structure, one passage per question and answer, or one passage per row of a table."""
 FileState = Literal["pending", "processing", "completed", "failed"]
 FileSource = Literal["upload", "url", "text"]
+StoreName = Literal["builtin", "pgvector", "qdrant", "chroma", "milvus", "seekdb"]
+STORES: Final = get_args(StoreName)
+BUILTIN_STORE: Final[StoreName] = "builtin"
+"""The store that needs no service: a file of vectors per base."""
 OFFLINE_EMBEDDING = ModelId("")
 """Id of the embedding that needs no service; the weights are in the extra `knowledge`."""
 
@@ -58,6 +62,10 @@ class KnowledgeBase:
     """Embedding of the vectors that are searched."""
     next_embedding_model: ModelId | None = None
     """Embedding of the vectors that are being made; None while none are."""
+    store: StoreName = BUILTIN_STORE
+    """Vector store that is searched."""
+    next_store: StoreName | None = None
+    """Vector store that is being filled; None while none is."""
     chunks: ChunkSettings = ChunkSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     generation: int = 1
@@ -76,6 +84,11 @@ class KnowledgeBase:
         values["chunks"] = ChunkSettings(**values["chunks"])
         values["retrieval"] = RetrievalSettings(**values["retrieval"])
         return cls(KnowledgeBaseId(row["kb_id"]), row["name"], generation=row["generation"], **values)
+
+    @property
+    def is_changing(self) -> bool:
+        """True if its vectors are to be made again, by another model or in another store."""
+        return self.next_embedding_model is not None or self.next_store is not None
 
     @property
     def collection(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.model.ports import Clock
+from parlour.core.models.reported_usage import ReportedUsage
 from parlour.core.runs import deadline
 from parlour.core.runs.attachments import EMPTY_MESSAGE_WARNING, MessageWithFiles, RunAttachments
 from parlour.core.runs.delta_buffer import DeltaBuffer
@@ -45,12 +46,14 @@ class RerunRecorder:
         journal: Journal,
         artifacts: ArtifactService,
         rehearsals: HookRehearsals,
+        reported_usage: ReportedUsage,
         clock: Clock,
     ) -> None:
         self._session = session
         self._dry_run = dry_run
         self._journal = journal
         self._rehearsals = rehearsals
+        self._reported_usage = reported_usage
         self._clock = clock
         self._warn = RunWarnings("rerun", session.run_id).log
         self._parser = ResultParser(session.run_id, self._warn)
@@ -176,6 +179,8 @@ class RerunRecorder:
             effects=session.has_effects,
         )
         draft.replace(0, ledger.end_run(session.run_id, end, self._clock.now()))
+        used = session.meter.usage_elsewhere(termination.usage)
+        draft.add(*self._reported_usage.charge(session.call_context(session.executor), used))
         await self._commit(draft)
         session.ended.set()
         return termination

@@ -51,7 +51,13 @@ class RerunExecutor:
         """Executes the rerun. This is a supervision boundary: no caller receives its errors."""
         assert session.dry_run is not None
         recorder = RerunRecorder(
-            session, session.dry_run, self._journal, self._artifacts, self._rehearsals, self._clock
+            session,
+            session.dry_run,
+            self._journal,
+            self._artifacts,
+            self._rehearsals,
+            self._runner.reported_usage,
+            self._clock,
         )
         try:
             if not await self._rehearsals.admits(session):
@@ -60,7 +66,7 @@ class RerunExecutor:
             # the runner receives the state as of the start; later writes to the copy must not change the request
             state = {scope: dict(values) for scope, values in session.dry_run.state.items()}
             request = await self._contexts.build(session, descriptor, state)
-            await self._runner.run(descriptor.plugin_id, request, session, recorder)
+            await self._runner.run(descriptor, request, session, recorder)
         except StorageFailed as failure:
             logger.error("rerun %s is interrupted: %s", session.run_id, failure.message)
             await self.end_interrupted(session.run_id, UNWRITTEN)

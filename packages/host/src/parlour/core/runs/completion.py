@@ -17,6 +17,8 @@ from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import NO_RUN, RunId, TranscriptId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.providers import CallContext
+from parlour.core.models.reported_usage import ReportedUsage
 from parlour.core.redaction import Redactor
 from parlour.core.store import inbox, ledger, outbox_rows, remote_queue, transcript
 from parlour.core.store.inbox import AttemptCounts, InboxOutcome
@@ -57,6 +59,10 @@ class EndedRun:
     """True if a message may be partly shown."""
     model_failure: str = ""
     """Error code of the last model call; empty if that call was answered."""
+    usage_elsewhere: Mapping[str, int] = field(default_factory=dict)
+    """What the runner reports of other services, which budgets count."""
+    call_context: CallContext | None = None
+    """On whose behalf the run used it; None for a run whose session was lost."""
 
 
 @dataclass(slots=True)
@@ -82,6 +88,7 @@ class RunCompleter:
         notice_policy: NoticePolicy,
         languages: Languages,
         redactor: Redactor,
+        reported_usage: ReportedUsage,
         ids: Ids,
         clock: Clock,
     ) -> None:
@@ -89,6 +96,7 @@ class RunCompleter:
         self._notice_policy = notice_policy
         self._languages = languages
         self._redactor = redactor
+        self._reported_usage = reported_usage
         self._ids = ids
         self._clock = clock
 
@@ -122,6 +130,8 @@ class RunCompleter:
             completion.feed_seq,
         )
         draft.replace(0, ledger.end_run(run.run_id, end, now))
+        if run.call_context is not None:
+            draft.add(*self._reported_usage.charge(run.call_context, run.usage_elsewhere))
         return completion
 
     def complete_event(

@@ -338,4 +338,6 @@ class Recorder:
             variables=session.entry.variables,
             streaming=self._publisher.is_streaming,
             model_failure=session.meter.model_failure,
+            usage_elsewhere=session.meter.usage_elsewhere(termination.usage),
+            call_context=session.call_context(session.executor),
         )

@@ -13,6 +13,7 @@ from parlour.core.message_policy.filters import FilterHit
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ids import NO_RUN, ConversationId, PluginId, RunId
+from parlour.core.model.providers import CallContext
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.store.inbox import AttemptCounts
 from parlour.core.store.ledger import RunStatus
@@ -272,6 +273,12 @@ class RunSession:
     def is_closed(self) -> bool:
         """Returns whether the run accepts no further results from its runner."""
         return self.stopping is not None or self.ended.is_set()
+
+    def call_context(self, plugin_id: PluginId) -> CallContext:
+        """Returns on whose behalf this run uses a resource, for budgets."""
+        event, agent_id = self.event, self.binding.agent.agent_id
+        actor, bot_id = event.envelope.actor, event.envelope.bot_id
+        return CallContext(plugin_id, self.run_id, agent_id, event.conversation_id, actor.type, actor.id, bot_id)
 
     def next_sequence(self) -> int:
         self._sequence += 1

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from fastapi import APIRouter, Path
 
@@ -12,7 +12,7 @@ from parlour.core.config.resource_usage import ResourceReferences
 from parlour.core.journal import Insert
 from parlour.core.knowledge.ports import HOST_CONTEXT, KnowledgeFailed
 from parlour.core.model.ids import KnowledgeBaseId
-from parlour.core.model.knowledge import KnowledgeBase
+from parlour.core.model.knowledge import STORES, KnowledgeBase, StoreName
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
 
@@ -22,7 +22,15 @@ from ..crud import ConfigResource, CrudOperations, CrudSchemas, add_crud_routes
 from ..errors import Problem, invalid_field
 from ..principals import Principal
 from .access import KnowledgeAccess, to_problem
-from .responses import KnowledgeBaseResponse, SearchResponse, audit_view, base_response, search_response
+from .responses import (
+    KnowledgeBaseResponse,
+    SearchResponse,
+    StoreListResponse,
+    StoreResponse,
+    audit_view,
+    base_response,
+    search_response,
+)
 from .schemas import KnowledgeBaseBody, SearchBody
 
 KbPath = Annotated[KnowledgeBaseId, Path(max_length=64)]
@@ -30,9 +38,21 @@ EmbeddingCheck = Callable[[str], str]
 """Returns why a model can't embed texts; empty if it can. An empty id is the offline embedding."""
 
 
+class StoreSource(Protocol):
+    """The vector stores of the Host."""
+
+    @property
+    def default(self) -> StoreName: ...
+
+    def problem(self, name: str) -> str:
+        """Returns why a store can't be used; empty if it can."""
+        ...
+
+
 def router(
     access: KnowledgeAccess,
     references: ResourceReferences,
+    stores: "StoreSource",
     check_embedding: EmbeddingCheck,
     cursors: Cursors,
     ids: Ids,
@@ -46,13 +66,16 @@ def router(
     def build(
         kb_id: KnowledgeBaseId, body: KnowledgeBaseBody, before: KnowledgeBase | None, principal: Principal
     ) -> KnowledgeBase:
-        base = body.to_base(kb_id, before)
+        base = body.to_base(kb_id, before, stores.default)
         wanted = base.next_embedding_model if base.next_embedding_model is not None else base.embedding_model
         problem = check_embedding(wanted)
         if problem and wanted:
             raise invalid_field("embedding.model_id", problem)
         if problem:
             raise Problem(409, "not_installed", problem)
+        store = base.next_store or base.store
+        if (before is None or store != before.store) and (problem := stores.problem(store)):
+            raise invalid_field("store", problem)
         return base
 
     async def add(base: KnowledgeBase, entry: Insert) -> None:
@@ -75,7 +98,7 @@ def router(
         return base_response(base, row, references.agents_using(base.kb_id))
 
     async def after_change(principal: Principal, before: KnowledgeBase | None, after: KnowledgeBase | None) -> None:
-        if before is not None and after is not None and after.next_embedding_model is not None:
+        if before is not None and after is not None and after.is_changing:
             await access.service.jobs.start_reembedding(after)
 
     add_crud_routes(
@@ -85,6 +108,15 @@ def router(
         CrudOperations(access.all, build, add, replace_base, remove, view, after_change),
         lambda: KnowledgeBaseId(ids.new()),
     )
+
+    @routes.get("/knowledge-stores")
+    async def list_knowledge_stores(principal: Viewer) -> StoreListResponse:
+        """The vector stores that bases may use, and what the others lack."""
+        items: list[StoreResponse] = [
+            {"name": name, "is_default": name == stores.default, "problem": stores.problem(name) or None}
+            for name in STORES
+        ]
+        return {"items": items}
 
     @routes.post("/knowledge-bases/{kb_id}/search")
     async def search_knowledge_base(kb_id: KbPath, body: SearchBody, principal: Viewer) -> SearchResponse:

@@ -20,6 +20,18 @@ class EmbeddingResponse(TypedDict):
     """The model whose vectors are being made; they replace the others when they are complete."""
 
 
+class StoreResponse(TypedDict):
+    name: str
+    is_default: bool
+    """True for the store of new bases."""
+    problem: str | None
+    """Why it can't be used; null if it can."""
+
+
+class StoreListResponse(TypedDict):
+    items: list[StoreResponse]
+
+
 class KnowledgeBaseResponse(TypedDict):
     kb_id: Id
     name: str
@@ -28,6 +40,9 @@ class KnowledgeBaseResponse(TypedDict):
     engine: str
     settings: Json
     embedding: EmbeddingResponse
+    store: str
+    next_store: str | None
+    """The vector store that is being filled; null while none is."""
     status: str
     """`ready`, `reembedding`, or `rebuilding` after its vectors were lost."""
     files: int
@@ -120,6 +135,8 @@ def base_response(base: KnowledgeBase, row: Row | None, used_by: list[str]) -> K
         "engine": "builtin",
         "settings": settings_view(base),
         "embedding": embedding,
+        "store": base.store,
+        "next_store": base.next_store,
         "status": counts.get("state") or "ready",
         "files": counts.get("files", 0),
         "chunks": counts.get("chunks", 0),
@@ -138,7 +155,8 @@ def settings_view(base: KnowledgeBase) -> dict[str, Any]:
 
 def audit_view(base: KnowledgeBase) -> dict[str, Any]:
     values = {"name": base.name, "description": base.description, "settings": settings_view(base)}
-    return {**values, "embedding_model": base.next_embedding_model or base.embedding_model}
+    embedding = base.next_embedding_model or base.embedding_model
+    return {**values, "embedding_model": embedding, "store": base.next_store or base.store}
 
 
 def file_response(file: BaseFile, progress: ProgressValues | None) -> KnowledgeFileResponse:

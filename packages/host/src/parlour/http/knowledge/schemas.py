@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from parlour.core.model.ids import KnowledgeBaseId, ModelId
-from parlour.core.model.knowledge import ChunkSettings, KnowledgeBase, RetrievalSettings, SearchMode
+from parlour.core.model.knowledge import ChunkSettings, KnowledgeBase, RetrievalSettings, SearchMode, StoreName
 
 from ..crud import Name
 
@@ -64,12 +64,17 @@ class KnowledgeBaseBody(BaseModel):
     emoji: str = Field(default="", max_length=16)
     settings: BaseSettingsBody = BaseSettingsBody()
     embedding: EmbeddingBody | None = None
+    store: StoreName | None = None
+    """Vector store; null: the one that it has, or that of the setting `knowledge.store`."""
 
-    def to_base(self, kb_id: KnowledgeBaseId, before: KnowledgeBase | None) -> KnowledgeBase:
-        """Returns the base. A changed embedding is used when all vectors were made again."""
+    def to_base(self, kb_id: KnowledgeBaseId, before: KnowledgeBase | None, default_store: StoreName) -> KnowledgeBase:
+        """Returns the base. A changed embedding or store is used when all vectors were made again."""
         wanted = ModelId(self.embedding.model_id if self.embedding is not None else "")
         chunks = ChunkSettings(self.settings.chunker, self.settings.chunk_size, self.settings.overlap)
         embedded = before.embedding_model if before is not None else wanted
+        stored = before.store if before is not None else self.store or default_store
+        planned = before.next_store or stored if before is not None else stored
+        store = self.store or planned
         return KnowledgeBase(
             kb_id,
             self.name,
@@ -77,6 +82,8 @@ class KnowledgeBaseBody(BaseModel):
             self.emoji,
             embedded,
             wanted if wanted != embedded else None,
+            stored,
+            store if store != stored else None,
             chunks,
             self.settings.retrieval.to_settings(),
             before.generation if before is not None else 1,
