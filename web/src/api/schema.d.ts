@@ -1610,6 +1610,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/{author}/{name}/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Plugin Config
+         * @description The plugin's own form, and its values; secrets are masked.
+         */
+        get: operations["read_plugin_config"];
+        /**
+         * Change Plugin Config
+         * @description Stores the values and restarts the plugin, which then reads them.
+         */
+        put: operations["change_plugin_config"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins/{author}/{name}/logs": {
         parameters: {
             query?: never;
@@ -5399,6 +5423,28 @@ export interface components {
             kind: string;
             name: string;
         };
+        /**
+         * PluginConfigBody
+         * @description The values of the form. A secret that is sent back masked stays as it is.
+         * @example {
+         *       "config": {
+         *         "city": "Berlin"
+         *       }
+         *     }
+         */
+        PluginConfigBody: {
+            /** Config */
+            config: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The plugin's own form, and its values with their defaults. */
+        PluginConfigResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+            config_schema: components["schemas"]["FormItem"][];
+        };
         PluginPermissionsResponse: {
             asked: {
                 [key: string]: string[];
@@ -5414,6 +5460,8 @@ export interface components {
         };
         PluginResponse: {
             components: components["schemas"]["PluginComponent"][];
+            /** @description Whether it has a form of its own, at `/plugins/{author}/{name}/config`. */
+            configurable: boolean;
             description: {
                 [key: string]: string;
             } | null;
@@ -11077,6 +11125,77 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_plugin_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginConfigResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    change_plugin_config: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                author: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PluginConfigBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginConfigResponse"];
+                };
             };
             /** @description What went wrong, in words */
             default: {

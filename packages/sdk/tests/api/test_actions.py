@@ -62,6 +62,7 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "storage_list": ("storage.list", ("plugin",), StorageKeys),
     "get_file": ("files.get", ("f",), HostFile),
     "platform_action": ("platform.request_action", ("message.send", {"chat": "c"}, {"text": "t"}), ActionOutcome),
+    "get_plugin_config": ("host.plugin_config", (), dict),
     "get_host_version": ("host.version", (), HostVersion),
     "run_create": ("runs.create", ("agent", "hi"), runs.AgentRun),
     "run_get": ("runs.get", ("r",), runs.AgentRun),

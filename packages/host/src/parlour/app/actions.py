@@ -45,7 +45,7 @@ def resource_groups(
     """Returns the actions on resources that are granted to runs and plugins, and on the values that they keep."""
     usage = UsageRecorder(journal, model_calls, clock)
     return [
-        ModelActions(providers.models, PromptAttachments(artifacts), usage, model_calls),
+        ModelActions(providers.models, PromptAttachments(artifacts, providers.documents), usage, model_calls),
         ToolActions(
             providers.tools, tool_approvals, ToolOutputLimiter(artifacts, journal, clock), usage, journal, clock
         ),
@@ -53,7 +53,7 @@ def resource_groups(
         SkillActions(providers.skills),
         FileActions(providers.files),
         PlatformActions(providers.platforms, ChunkedUploads(ids, clock)),
-        ArtifactActions(artifacts, journal, ids, clock),
+        ArtifactActions(artifacts, providers.documents, journal, ids, clock),
         StateActions(journal, clock),
         StorageActions(Storage(journal, clock), DEFAULT_QUOTAS),
     ]

@@ -48,7 +48,7 @@ async def open_tools(
             TimeNow(ports.clock),
             Calculator(),
             WebFetch(allowed, settings.tools.fetch_seconds),
-            ArtifactReadTool(core.artifacts, core.sessions),
+            ArtifactReadTool(core.artifacts, ports.providers.documents, core.sessions),
         ]
     )
     repository = McpServerRepository(ports.journal, ports.clock)

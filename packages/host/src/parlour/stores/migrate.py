@@ -50,6 +50,7 @@ KNOWN_REVISIONS = (
     "0020",
     "0021",
     "0022",
+    "0023",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]

@@ -15,7 +15,7 @@ from . import artifacts, files, history, knowledge, listing, models, platform_ap
 from .actions import ActionOutcome, RequestAction
 from .calls import Call, Done
 from .event_log import EventGet, EventPage, EventPageGet, EventRecord
-from .host import HostVersion, HostVersionGet
+from .host import HostVersion, HostVersionGet, PluginConfig, PluginConfigGet
 from .limits import (
     ARTIFACT_CHUNK_BYTES,
     INLINE_BINARY_BYTES,
@@ -196,6 +196,7 @@ HOST_ACTIONS: dict[str, HostAction] = {
             effect=_RECORD,
         ),
         _either("get_host_version", HostVersionGet, HostVersion, effect=_LIVE),
+        _either("get_plugin_config", PluginConfigGet, PluginConfig, effect=_LIVE),
         _either("run_create", runs.RunCreate, runs.AgentRun, "agent_runs:create", max_bytes=RESULT_BYTES),
         _either("run_get", runs.RunGet, runs.AgentRun, "agent_runs:read", effect=_LIVE),
         _either("run_list", runs.RunList, runs.RunPage, "agent_runs:read", effect=_LIVE),

@@ -78,8 +78,10 @@ from parlour.http.pagination import Pages
 from parlour.http.pipelines import endpoints as pipelines
 from parlour.http.pipelines.endpoints import PipelineMapper
 from parlour.http.platform_callbacks import endpoints as platform_callbacks
+from parlour.http.plugins import config_endpoints as plugin_configs
 from parlour.http.plugins import endpoints as plugins
 from parlour.http.plugins.audit import PluginAudit
+from parlour.http.plugins.config_endpoints import PluginConfigForms
 from parlour.http.principals import Authenticator
 from parlour.http.runs import endpoints as runs
 from parlour.http.runs.queries import RunListing
@@ -314,6 +316,7 @@ class RouterBuilder:
                 plugin_audit,
                 host.cursors,
             ),
+            plugin_configs.router(PluginConfigForms(host.plugins, host.core.plugin_configs, host.secrets, host.clock)),
             tools.router(mcp.registry, host.cursors),
             box.router(
                 host.box.service,

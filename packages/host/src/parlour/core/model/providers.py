@@ -3,7 +3,7 @@
 `resources` lists what is available. It is called before every run, so it must not wait.
 """
 
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
@@ -208,6 +208,24 @@ def _not_found(kind: str, name: str) -> ProviderFailed:
     return ProviderFailed("not_found", f"there is no {kind} '{name}'")
 
 
+class Documents(Protocol):
+    """Reads the text of documents, such as PDF and Word files."""
+
+    async def read(self, key: str, name: str, mime_type: str, open_content: Callable[[], AsyncIterator[bytes]]) -> str:
+        """Returns the text of a document. Raises ProviderFailed with the reason if it can't be read.
+
+        `key` identifies the content, so that it is read once for several calls.
+        """
+        ...
+
+
+class NoDocuments:
+    """Reader of a Host that reads no documents."""
+
+    async def read(self, key: str, name: str, mime_type: str, open_content: Callable[[], AsyncIterator[bytes]]) -> str:
+        raise ProviderFailed("not_supported", "the text of documents is not read here")
+
+
 @dataclass(frozen=True, slots=True)
 class Providers:
     """All resources of runs."""
@@ -218,3 +236,4 @@ class Providers:
     skills: Skills = field(default_factory=EmptyProvider)
     files: Files = field(default_factory=EmptyProvider)
     platforms: Platforms = field(default_factory=EmptyPlatforms)
+    documents: Documents = field(default_factory=NoDocuments)

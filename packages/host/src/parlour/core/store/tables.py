@@ -17,6 +17,7 @@ from .platform_tables import DIRECTORY_MESSAGES as DIRECTORY_MESSAGES
 from .platform_tables import NAMES as NAMES
 from .platform_tables import REPLY_ALLOWANCES as REPLY_ALLOWANCES
 from .policy_tables import PIPELINES as PIPELINES
+from .policy_tables import PLUGIN_CONFIGS as PLUGIN_CONFIGS
 from .policy_tables import WORD_LISTS as WORD_LISTS
 from .skill_tables import SKILL_ACTIVATIONS as SKILL_ACTIVATIONS
 from .skill_tables import SKILLS as SKILLS
@@ -379,6 +380,7 @@ TABLES: tuple[Table, ...] = (
     NAMES,
     LIMITS,
     PIPELINES,
+    PLUGIN_CONFIGS,
     WORD_LISTS,
     VERSIONS,
     DIRECTORY,

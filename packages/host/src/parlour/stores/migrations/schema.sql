@@ -635,6 +635,17 @@ CREATE TABLE pipelines (
 
 ;
 
+CREATE TABLE plugin_configs (
+	plugin_id TEXT NOT NULL, 
+	definition TEXT NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (plugin_id)
+)
+ STRICT
+
+;
+
 CREATE TABLE queue (
 	run_id TEXT NOT NULL, 
 	runner_id TEXT NOT NULL, 
@@ -1078,4 +1089,4 @@ CREATE TRIGGER knowledge_chunks_removed AFTER DELETE ON knowledge_chunks BEGIN I
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0022');
+INSERT INTO alembic_version VALUES ('0023');
