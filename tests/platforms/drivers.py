@@ -13,6 +13,7 @@ from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
 from tests.platforms.slack.driver import SlackDriver
 from tests.platforms.telegram.driver import TelegramDriver
 from tests.platforms.wecom.driver import WecomDriver
+from tests.platforms.wecombot.driver import WecomBotDriver
 from tests.platforms.wecomcs.driver import WecomCsDriver
 
 
@@ -36,5 +37,6 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "slack": SuitePlatform(SlackDriver),
     "telegram": SuitePlatform(TelegramDriver),
     "wecom": SuitePlatform(WecomDriver),
+    "wecombot": SuitePlatform(WecomBotDriver),
     "wecomcs": SuitePlatform(WecomCsDriver),
 }
