@@ -44,7 +44,7 @@ OTHER_CLIENT = "another program has connected as this bot, and WeCom keeps one c
 
 
 @dataclass(frozen=True, slots=True)
-class ReceivedFrame:
+class WecomBotFrame:
     """A message or an event, with the id under which it is answered."""
 
     request_id: str
@@ -67,7 +67,7 @@ class WecomBotConnection:
         self._login = {"bot_id": str(config["bot_id"]).strip(), "secret": str(config["secret"]).strip()}
         self._robot_name = str(config.get("robot_name") or "").strip()
         self._welcome = str(config.get("welcome_message") or "").strip()
-        self._queue: EventQueue[ReceivedFrame] = EventQueue(self._handle)
+        self._queue: EventQueue[WecomBotFrame] = EventQueue(self._handle)
         self._tasks = BackgroundTasks("an event of WeCom is not answered")
         self._refused_logins = 0
 
@@ -95,7 +95,7 @@ class WecomBotConnection:
             self._client.disconnected()
             raise PlatformOffline(OTHER_CLIENT, retry_after=OTHER_CLIENT_SECONDS)
         if command in (MESSAGE, EVENT):
-            await self._queue.submit(chat_of(body), ReceivedFrame(request_id, body), len(data))
+            await self._queue.submit(chat_of(body), WecomBotFrame(request_id, body), len(data))
         elif request_id.startswith(SUBSCRIBE):
             self._subscribed(socket, frame)
         elif request_id.startswith(PING):
@@ -119,7 +119,7 @@ class WecomBotConnection:
     def forget(self) -> None:
         """Does nothing: WeCom has no sessions to resume."""
 
-    async def _handle(self, item: ReceivedFrame) -> None:
+    async def _handle(self, item: WecomBotFrame) -> None:
         """Stores a message with the ids under which answers are shown, also after a restart."""
         body = await self._complete(item.body)
         chat_id, is_message = chat_of(body), body.get("msgtype") != "event"
@@ -131,7 +131,7 @@ class WecomBotConnection:
         if not is_message:
             self._tasks.start(self._answer_event(item))
 
-    async def _answer_event(self, item: ReceivedFrame) -> None:
+    async def _answer_event(self, item: WecomBotFrame) -> None:
         event = object_in(item.body, "event")
         try:
             if text(event, "eventtype") == "enter_chat" and self._welcome:
