@@ -8,10 +8,13 @@ from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.scope import await_in_run
 from parlour_sdk.protocol.files import FileChunk, GetFile
 from parlour_sdk.protocol.knowledge import (
+    GetKnowledgeFile,
+    InvokeParser,
     KnowledgeChunk,
     KnowledgeList,
     KnowledgeResult,
     ListKnowledge,
+    ParsedFile,
     RetrieveKnowledge,
 )
 from parlour_sdk.protocol.skills import ActivateSkill, ActiveSkill, ListSkills, SkillList
@@ -30,6 +33,8 @@ class KnowledgeActions:
         return {
             "list_knowledge": self.list,
             "retrieve_knowledge": self.retrieve,
+            "get_knowledge_file": self.read_file,
+            "invoke_parser": self.parse_file,
         }
 
     async def list(self, caller: ActionCaller, request: ListKnowledge) -> KnowledgeList:
@@ -46,6 +51,12 @@ class KnowledgeActions:
         if caller.session is not None:
             caller.session.meter.record_event("knowledge.retrieved", _record(request, chunks))
         return KnowledgeResult(chunks=list(chunks))
+
+    async def read_file(self, caller: ActionCaller, request: GetKnowledgeFile) -> FileChunk:
+        return await self._knowledge.read_file(caller.plugin_id, request.file_key, request.offset, request.length)
+
+    async def parse_file(self, caller: ActionCaller, request: InvokeParser) -> ParsedFile:
+        return await self._knowledge.parse_file(caller.plugin_id, request.file_key, request.parser or "")
 
 
 def _record(request: RetrieveKnowledge, chunks: Sequence[KnowledgeChunk]) -> dict[str, Any]:

@@ -63,6 +63,13 @@ class Reembedding:
             await self._stores.of(after.store).flush(after.collection)
         return JobDone(commit=lambda unit: self._switch(unit, base, after))
 
+    async def lacks_vectors(self, base: KnowledgeBase) -> bool:
+        """Returns whether the vectors of a base are lost; false if its store does not answer."""
+        try:
+            return await self._stores.of(base.store).count(base.collection) is None
+        except KnowledgeFailed as failure:
+            return failure.code == "vectors_damaged"
+
     async def embed_chunk(self, base: KnowledgeBase, chunk_id: str) -> None:
         """Makes the vector of one passage again, or deletes it if the passage is switched off or gone."""
         row = await self._records.chunk(ChunkId(chunk_id))

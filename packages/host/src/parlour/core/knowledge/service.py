@@ -6,7 +6,7 @@ from typing import Any
 
 from parlour.core.journal import GuardFailed, Journal, Row, Select, Statement, Unit, Update, where
 from parlour.core.model.ids import ArtifactId, ChunkId, JobId, KnowledgeBaseId, KnowledgeFileId
-from parlour.core.model.knowledge import BaseFile, FileSource, KnowledgeBase, Passage
+from parlour.core.model.knowledge import BaseFile, FileSource, KnowledgeBase, Passage, RetrievalSettings
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.store.tables import ARTIFACTS, KNOWLEDGE_CHUNKS
@@ -106,9 +106,11 @@ class KnowledgeBaseService:
         query: str,
         filters: Mapping[str, Any] | None,
         context: CallContext,
-        settings: Any = None,
+        settings: RetrievalSettings | None = None,
+        engine_settings: Mapping[str, Any] | None = None,
     ) -> SearchReport:
-        return await self._retrieval.search(base, query, filters, context, settings)
+        """Searches a base; `engine_settings` are for the engine of a plugin. Raises KnowledgeFailed."""
+        return await self._retrieval.search(base, query, filters, context, settings, engine_settings)
 
     async def add_file(
         self, base: KnowledgeBase, new: NewFile, blocks: AsyncIterator[bytes] | None, *extra_statements: Statement
@@ -122,9 +124,8 @@ class KnowledgeBaseService:
             if namesakes and not new.replaces:
                 raise FileExists(namesakes[-1])
             return await self._enqueue(before or self._describe(base, new), before, None, extra_statements)
-        artifact, mime_type = await self._contents.store(
-            base.kb_id, new.name, new.mime_type, blocks, expires=before is not None
-        )
+        described = self._describe(base, new)
+        artifact, mime_type = await self._contents.store(base, described, blocks, expires=before is not None)
         same = next((file for file in namesakes if file.sha256 == artifact.sha256), None)
         if same is not None and not new.replaces:
             raise FileExists(same)
@@ -134,7 +135,7 @@ class KnowledgeBaseService:
             "size_bytes": artifact.size_bytes,
             "mime_type": mime_type,
         }
-        described = replace(self._describe(base, new), **content)
+        described = replace(described, **content)
         statements = [artifact.insert(), *extra_statements]
         return await self._enqueue(before or described, before, content, statements)
 

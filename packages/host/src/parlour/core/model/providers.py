@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any, Protocol
 
 from parlour_sdk.protocol.files import FileChunk
-from parlour_sdk.protocol.knowledge import KnowledgeChunk
+from parlour_sdk.protocol.knowledge import KnowledgeChunk, ParsedFile
 from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
 from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
 from parlour_sdk.protocol.resources import (
@@ -101,6 +101,14 @@ class Knowledge(Protocol):
         self, context: CallContext, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None
     ) -> Sequence[KnowledgeChunk]: ...
 
+    async def read_file(self, plugin_id: PluginId, file_key: str, offset: int, length: int) -> FileChunk:
+        """Returns a piece of a file that this plugin is asked about now. Raises ProviderFailed."""
+        ...
+
+    async def parse_file(self, plugin_id: PluginId, file_key: str, parser: str) -> ParsedFile:
+        """Reads such a file. Raises ProviderFailed."""
+        ...
+
 
 class Skills(Protocol):
     """Lists and activates skills."""
@@ -187,6 +195,12 @@ class EmptyProvider:
         raise _not_found("knowledge base", kb_id)
 
     async def read(self, file_key: str, offset: int, length: int) -> FileChunk:
+        raise _not_found("file", file_key)
+
+    async def read_file(self, plugin_id: PluginId, file_key: str, offset: int, length: int) -> FileChunk:
+        raise _not_found("file", file_key)
+
+    async def parse_file(self, plugin_id: PluginId, file_key: str, parser: str) -> ParsedFile:
         raise _not_found("file", file_key)
 
 
