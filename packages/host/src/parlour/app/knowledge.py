@@ -10,7 +10,7 @@ from parlour.core.jobs.progress import JobProgress
 from parlour.core.journal import Journal, Select, Statement
 from parlour.core.model.ids import PluginId
 from parlour.core.model.knowledge import StoreName
-from parlour.core.model.providers import CallContext, Models, ProviderFailed
+from parlour.core.model.providers import CallContext, Models, ProviderFailed, RecordedPassage
 from parlour.core.models.budgeted_models import BudgetedModels
 from parlour.core.models.gated_models import with_effect_gate
 from parlour.core.plugin_hooks.components import ComponentRegistry
@@ -63,6 +63,11 @@ class KnowledgeSubsystem:
         if self._parts is None:
             raise ProviderFailed("not_found", f"there is no knowledge base '{kb_id[:64]}'")
         return await self._parts.service.retrieve(context, kb_id, query, top_k, filters)
+
+    async def recall(
+        self, kb_id: str, passages: Sequence[RecordedPassage], found_at: int
+    ) -> Sequence[KnowledgeChunk] | None:
+        return await self._parts.service.recall(kb_id, passages, found_at) if self._parts is not None else None
 
     async def read_file(self, plugin_id: PluginId, file_key: str, offset: int, length: int) -> FileChunk:
         return await self._used_parts().plugin_files.read(plugin_id, file_key, offset, length)

@@ -204,7 +204,7 @@ class Retrieval:
             parts = {"vector": vector, "words": word}
             if chunk_id in similar:
                 parts["similarity"] = similar[chunk_id]
-            ranked.append((_passage(row, file, score, parts), words))
+            ranked.append((found_passage(row, file, score, parts), words))
         ranked.sort(key=lambda each: (-each[0].score, each[0].chunk_id))
         return ranked
 
@@ -263,7 +263,8 @@ class Retrieval:
         return replace(passage, text="\n\n".join(each["text"] for each in rows) or passage.text)
 
 
-def _passage(row: Row, file: BaseFile, score: float, parts: Mapping[str, float]) -> FoundPassage:
+def found_passage(row: Row, file: BaseFile, score: float, parts: Mapping[str, float]) -> FoundPassage:
+    """Returns a passage with its score and the scores of its parts."""
     return FoundPassage(
         ChunkId(row["chunk_id"]),
         KnowledgeBaseId(row["kb_id"]),
