@@ -73,7 +73,9 @@ def settled(host: Host, kb_id: str) -> list[Json]:
 
     def look() -> bool:
         with closing(sqlite3.connect(host.data / "parlour.db", timeout=30)) as database:
-            query = "SELECT count(*) FROM jobs WHERE kind = 'knowledge' AND status NOT IN ('done', 'failed')"
+            query = (
+                "SELECT count(*) FROM jobs WHERE kind = 'knowledge' AND state NOT IN ('done', 'failed', 'cancelled')"
+            )
             [[waiting]] = database.execute(query)
         return not waiting
 

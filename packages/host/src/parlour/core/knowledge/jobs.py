@@ -116,6 +116,7 @@ class KnowledgeJobs:
             "clean_base": self._clean_base,
             "clean_engine": self._clean_engine,
             "reembed": self._reembed,
+            "drop": self._drop,
             "chunk": self._embed_chunk,
         }
         try:
@@ -182,7 +183,15 @@ class KnowledgeJobs:
 
     async def _reembed(self, job: Job, progress: JobProgress) -> JobResult:
         base = self._bases.get(KnowledgeBaseId(job.order_key))
-        return JobDone() if base is None else await self._reembedding.run(base, progress)
+        if base is None:
+            return JobDone()
+        before = {"task": "drop", "store": base.store, "collection": base.collection}
+        clean = self._jobs.enqueue(KIND, base.kb_id, before, max_attempts=MAX_ATTEMPTS)
+        return await self._reembedding.run(base, progress, clean)
+
+    async def _drop(self, job: Job, progress: JobProgress) -> JobResult:
+        await self._reembedding.drop(job.payload["store"], job.payload["collection"])
+        return JobDone()
 
     async def _embed_chunk(self, job: Job, progress: JobProgress) -> JobResult:
         base = self._bases.get(KnowledgeBaseId(job.order_key))
