@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from parlour.testing.adapter_suite import PlatformDriver
+from tests.platforms.dingtalk.driver import DingTalkDriver
 from tests.platforms.discord.driver import DiscordDriver
 from tests.platforms.email.driver import EmailDriver
 from tests.platforms.kook.driver import KookDriver
@@ -29,6 +30,7 @@ class SuitePlatform:
 
 
 PLATFORMS: Mapping[str, SuitePlatform] = {
+    "dingtalk": SuitePlatform(DingTalkDriver),
     "discord": SuitePlatform(DiscordDriver),
     "email": SuitePlatform(EmailDriver),
     "kook": SuitePlatform(KookDriver),

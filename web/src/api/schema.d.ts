@@ -1190,6 +1190,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/knowledge-engines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Engines
+         * @description The engines of plugins that bases may use instead of the builtin one.
+         */
+        get: operations["list_knowledge_engines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-parsers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Parsers
+         * @description The parsers of plugins that may read files.
+         */
+        get: operations["list_knowledge_parsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-stores": {
         parameters: {
             query?: never;
@@ -2915,6 +2955,13 @@ export interface components {
              */
             overlap?: number;
             /**
+             * Parsers
+             * @default {}
+             */
+            parsers?: {
+                [key: string]: string;
+            };
+            /**
              * @default {
              *       "mode": "hybrid",
              *       "top_k": 5,
@@ -3692,6 +3739,40 @@ export interface components {
             /** @description The model whose vectors are being made; they replace the others when they are complete. */
             next_model_id?: string | null;
         };
+        EngineListResponse: {
+            items: components["schemas"]["EngineResponse"][];
+        };
+        EngineResponse: {
+            config_schema: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            description: {
+                [key: string]: string;
+            };
+            engine: string;
+            /** @description What it takes of a file: `text`, `content`, or `none` if it has its own documents. */
+            files: string;
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            label: {
+                [key: string]: string;
+            };
+            retrieval_schema: {
+                [key: string]: unknown;
+            }[];
+        };
         Error: {
             error: {
                 /** @example not_found */
@@ -4197,6 +4278,25 @@ export interface components {
              * @default
              */
             emoji?: string;
+            /**
+             * Engine
+             * @default builtin
+             */
+            engine?: string;
+            /**
+             * Engine Config
+             * @default {}
+             */
+            engine_config?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Engine Settings
+             * @default {}
+             */
+            engine_settings?: {
+                [key: string]: unknown;
+            };
             /** Name */
             name: string;
             /**
@@ -4204,6 +4304,7 @@ export interface components {
              *       "chunker": "general",
              *       "chunk_size": 400,
              *       "overlap": 60,
+             *       "parsers": {},
              *       "retrieval": {
              *         "min_score": 0.18,
              *         "mode": "hybrid",
@@ -4230,13 +4331,23 @@ export interface components {
             description: string;
             embedding: components["schemas"]["EmbeddingResponse"];
             emoji: string;
+            /** @description `builtin`, or the id of the plugin whose engine stores and searches it. */
             engine: string;
+            /** @description Configuration of the engine; secrets are masked. */
+            engine_config: {
+                [key: string]: unknown;
+            };
+            engine_settings: {
+                [key: string]: unknown;
+            };
             files: number;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             kb_id: string;
             name: string;
             /** @description The vector store that is being filled; null while none is. */
             next_store: string | null;
+            /** @description Why it can't be searched, such as an engine that is not running. */
+            problem: string | null;
             settings: {
                 [key: string]: unknown;
             };
@@ -5174,6 +5285,24 @@ export interface components {
             items: components["schemas"]["WordListResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
+        };
+        ParserListResponse: {
+            items: components["schemas"]["ParserResponse"][];
+        };
+        ParserResponse: {
+            extensions: string[];
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            label: {
+                [key: string]: string;
+            };
+            mime_types: string[];
+            parser: string;
         };
         /** @description The most a runner may ever be granted. */
         Permissions: {
@@ -6433,7 +6562,10 @@ export interface components {
             mode?: ("hybrid" | "vector" | "full_text") | null;
             /** Query */
             query: string;
-            settings?: components["schemas"]["RetrievalBody"] | null;
+            /** Settings */
+            settings?: components["schemas"]["RetrievalBody"] | {
+                [key: string]: unknown;
+            } | null;
             /** Top K */
             top_k?: number | null;
         };
@@ -9503,6 +9635,8 @@ export interface operations {
                     };
                     /** Name */
                     name?: string | null;
+                    /** Parser */
+                    parser?: string | null;
                     /** Text */
                     text?: string | null;
                     /** Url */
@@ -9515,6 +9649,8 @@ export interface operations {
                     file: string;
                     /** @description A JSON object that searches can filter by */
                     metadata?: string;
+                    /** @description `author/plugin.parser`, or `builtin` */
+                    parser?: string;
                 };
             };
         };
@@ -9859,6 +9995,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SearchResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_engines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EngineListResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_parsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParserListResponse"];
                 };
             };
             /** @description What went wrong, in words */
