@@ -23,7 +23,7 @@ class FakeAgentPlatform(FakeService):
         self.prompts: list[str] = []
         self.starting = 0
         """How many times a session of the first version is reported as not ready."""
-        self._prompted: dict[str, asyncio.Event] = {}
+        self._prompted: dict[str, asyncio.Future[list[dict[str, Any]]]] = {}
 
     async def handle(self, request: RecordedRequest) -> ServiceReply:
         path = request.path.strip("/").split("/")
@@ -33,14 +33,12 @@ class FakeAgentPlatform(FakeService):
             case "POST", ["session"] | ["v1", "sessions"]:
                 return JsonReply({"id": self._create(), "status": "idle"})
             case "POST", ["session", session, "prompt_async"]:
-                self.prompts.append(request.json["parts"][0]["text"])
-                self._prompted[session].set()
+                self._prompt(session, request.json["parts"][0]["text"])
                 return JsonReply(status=204)
             case "POST", ["v1", "sessions", session, "events"]:
                 if session not in self.sessions:
                     return JsonReply({"error": "opencode prompt failed (404)", "detail": ""}, 502)
-                self.prompts.append(request.json["events"][0]["content"][0]["text"])
-                self._prompted[session].set()
+                self._prompt(session, request.json["events"][0]["content"][0]["text"])
                 return JsonReply({"ok": True}, 202)
             case "POST", ["session", _, "interrupt" | "abort"] | ["v1", "sessions", _, "abort"]:
                 return JsonReply({})
@@ -83,15 +81,19 @@ class FakeAgentPlatform(FakeService):
         return JsonReply({"data": self.sessions[session]})
 
     def _stream_events(self, session: str) -> StreamReply:
-        """Repeats the events of earlier messages, waits for a prompt, and adds the events of its answer."""
-        prompted = self._prompted[session] = asyncio.Event()
-        before = list(self.sessions.get(session, ()))
-        number = len(before)
+        """Repeats the events of earlier messages, and waits for a prompt."""
+        answer = self._prompted[session] = asyncio.get_running_loop().create_future()
+        return StreamReply([*self.sessions.get(session, ()), answer])
+
+    def _prompt(self, session: str, said: str) -> None:
+        """Answers a prompt on the stream of its session."""
+        self.prompts.append(said)
+        before = self.sessions[session]
         kinds = [{"type": "session.status_running"}, *self._answer(), {"type": "session.status_idle"}]
-        new = [{"id": f"e-{number + index}", **each} for index, each in enumerate(kinds)]
-        if session in self.sessions:
-            self.sessions[session] = [*before, *new]
-        return StreamReply([*before, prompted, *new])
+        new = [{"id": f"e-{len(before) + index}", **each} for index, each in enumerate(kinds)]
+        self.sessions[session] = [*before, *new]
+        if not self._prompted[session].done():
+            self._prompted[session].set_result(new)
 
     def _answer(self) -> list[dict[str, Any]]:
         if not self.parts:
