@@ -1,6 +1,7 @@
 """A fake of the three session APIs of the LiteLLM Agent Platform, written from its sources of June 2026."""
 
 import asyncio
+from itertools import count
 from typing import Any
 
 from .fake_service import FakeService, JsonReply, RecordedRequest, ServiceReply, StreamReply
@@ -23,6 +24,7 @@ class FakeAgentPlatform(FakeService):
         self.prompts: list[str] = []
         self.starting = 0
         """How many times a session of the first version is reported as not ready."""
+        self._numbers = count(1)
         self._prompted: dict[str, asyncio.Future[list[dict[str, Any]]]] = {}
 
     async def handle(self, request: RecordedRequest) -> ServiceReply:
@@ -71,7 +73,7 @@ class FakeAgentPlatform(FakeService):
         return JsonReply({"error": "not found"}, 404)
 
     def _create(self) -> str:
-        session = f"s-{len(self.requests)}"
+        session = f"s-{next(self._numbers)}"
         self.sessions[session] = []
         return session
 
