@@ -16,12 +16,7 @@ from parlour_sdk.testing.runners import ContractRow, ServiceRig, contract_rows
 from parlour_sdk.testing.services import FakeAgentPlatform, FakeService, RecordedRequest
 
 PLUGIN = Path(__file__).parents[1]
-OWN_TEST = "the session is made by an earlier call, which another test checks"
 NOT_APPLICABLE = {
-    "a_conversation_keeps_its_session": OWN_TEST,
-    "another_key_starts_another_session": OWN_TEST,
-    "two_conversations_never_share_a_session": OWN_TEST,
-    "a_lost_session_is_replaced_once": OWN_TEST,
     "files_of_the_user_reach_the_service": "the platform takes no files",
     "files_of_the_service_reach_the_user": "the platform sends no files",
 }
@@ -31,6 +26,8 @@ MODES = ("platform", "managed-agents-v0", "agent-platform")
 class PlatformRig(ServiceRig):
     plugin, code, mode = PLUGIN, "litellm-agent-platform", "platform"
     answer_path, stop_path = "/v1/sessions/.+/events/stream", "/session/.+/interrupt"
+    names_sessions = True
+    service: FakeAgentPlatform
 
     def new_service(self) -> FakeService:
         return FakeAgentPlatform()
@@ -39,10 +36,10 @@ class PlatformRig(ServiceRig):
         return {**super().config(), "agent_id": "agent-1", "api_mode": self.mode}
 
     def session_of(self, request: RecordedRequest) -> str | None:
-        return request.path.split("/")[3]
+        return request.path.rpartition("/sessions/")[2].split("/")[0]
 
     def forget_sessions(self) -> None:
-        raise NotImplementedError
+        self.service.sessions.clear()
 
     def offer_file(self, name: str, content: bytes) -> None:
         raise NotImplementedError
