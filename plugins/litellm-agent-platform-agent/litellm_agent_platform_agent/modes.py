@@ -10,7 +10,7 @@ TITLE = "Parlour"
 FIRST_POLL_SECONDS, MAX_POLL_SECONDS = 0.1, 3.0
 
 
-class Mode(ABC):
+class SessionInterface(ABC):
     """One interface. Where `prompts_stream` is false, the prompt is sent when the stream of the session is open."""
 
     agents_path: ClassVar[str]
@@ -40,7 +40,7 @@ class Mode(ABC):
         return {str(each.get("id")) for each in found.get("data") or [] if each.get("id")}
 
 
-class ControlPlane(Mode):
+class ControlPlane(SessionInterface):
     """The control plane of 2026, which runs agents in the runtimes of several vendors."""
 
     agents_path, stop_path = "/api/agents", "/session/{session}/interrupt"
@@ -54,7 +54,7 @@ class ControlPlane(Mode):
         return http.ServiceRequest(f"/session/{session}/prompt_async", body)
 
 
-class ManagedAgents(Mode):
+class ManagedAgents(SessionInterface):
     """A harness server with the interface of managed agents, which the control plane connects as a runtime."""
 
     agents_path, stop_path = "/v1/agents", "/v1/sessions/{session}/abort"
@@ -67,7 +67,7 @@ class ManagedAgents(Mode):
         return http.ServiceRequest(f"/v1/sessions/{session}/events", {"events": [event]})
 
 
-class FirstPlatform(Mode):
+class FirstPlatform(SessionInterface):
     """The first version of the platform, which starts a container for each session."""
 
     base = "/api/v1/managed_agents"

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from litellm_agent_platform_agent.modes import MODES, Mode
+from litellm_agent_platform_agent.modes import MODES, SessionInterface
 from litellm_agent_platform_agent.reader import PlatformReader
 
 from parlour_sdk.agents import http_agent as http
@@ -20,7 +20,7 @@ class PlatformConfig(http.HttpAgentConfig):
         return f"{self.api_mode} {self.harness} {self.agent_id}"
 
     @property
-    def mode(self) -> Mode:
+    def mode(self) -> SessionInterface:
         return MODES[self.api_mode]
 
 

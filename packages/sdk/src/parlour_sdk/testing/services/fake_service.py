@@ -59,7 +59,7 @@ class JsonReply:
 class StreamReply:
     """A stream of events: a value is sent as JSON, a pair also has the name of the event, bytes are sent as they are.
 
-    An `asyncio.Future` is waited for; its result is the list of further events.
+    An `asyncio.Event` is waited for, and so is an `asyncio.Future`, whose result is the list of further events.
 
     `sse` is server-sent events, `lines` one JSON text per line.
     """
@@ -184,12 +184,15 @@ class FakeService(ABC):
 
 
 async def _events(events: Sequence[Any]) -> AsyncGenerator[Any, None]:
-    """Yields the events of a stream. While a future has no result, an empty piece lets faults happen before it."""
+    """Yields the events of a stream. An empty piece lets faults happen before something is waited for."""
     for event in events:
         if isinstance(event, asyncio.Future):
             yield b""
             for later in await event:
                 yield later
+        elif isinstance(event, asyncio.Event):
+            yield b""
+            await event.wait()
         else:
             yield event
 
