@@ -28,19 +28,25 @@ it("installs the skills of a zip that can be used, edits a file, and deletes the
   const found = page.getByRole("list", { name: word("skills.found") });
   await found.getByText("Writes reports.").waitFor();
   await found.getByText(word("skills.unusable")).waitFor();
-  await page.getByRole("button", { name: word("skills.installChosen_one", { count: 1 }) }).click();
+  await page
+    .getByRole("button", {
+      name: word("skills.installChosen_one", { count: 1 }),
+    })
+    .click();
 
   await page.getByRole("link", { name: "report" }).click();
   await page.getByRole("button", { name: /style\.md/ }).click();
   const editor = page.getByRole("textbox", { name: "references/style.md" });
   await editor.fill("Long sentences.\n");
   await page.getByRole("button", { name: word("common.save") }).click();
-  const read = async () =>
-    (await world.api<{ text: string }>("GET", "/skills/report/files/references/style.md")).text;
+  const read = async () => (await world.api<{ text: string }>("GET", "/skills/report/files/references/style.md")).text;
   await expect.poll(read).toBe("Long sentences.\n");
 
   await page.getByRole("button", { name: word("common.delete"), exact: true }).click();
-  await page.getByRole("dialog").getByRole("button", { name: word("common.delete"), exact: true }).click();
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: word("common.delete"), exact: true })
+    .click();
   await page.getByText(word("skills.none")).waitFor();
   await page.context().close();
 });

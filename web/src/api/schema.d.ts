@@ -3320,6 +3320,26 @@ export interface components {
             name: string;
             ok: boolean;
         };
+        BoxProcessResponse: {
+            attached: boolean;
+            command: string[];
+            /** @description Names of its variables. */
+            environment: string[];
+            exit_code: number | null;
+            exited_at: number | null;
+            process_id: string;
+            /** @description Why the Box stopped it. */
+            reason: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            started_at: number;
+            /** @enum {string} */
+            status: "running" | "exited";
+            /** @description The end of what it wrote to its error output. */
+            stderr_preview: string;
+        };
         BoxSessionResponse: {
             busy: boolean;
             cpus: number;
@@ -3329,11 +3349,8 @@ export interface components {
              */
             created_at: number;
             execs: number;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            expires_at: number;
+            /** @description None for a sandbox that is kept. */
+            expires_at: number | null;
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -3341,6 +3358,7 @@ export interface components {
             last_used_at: number;
             memory_mb: number;
             network: boolean;
+            process_list: components["schemas"]["BoxProcessResponse"][];
             processes: number;
             read_only: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
@@ -4650,10 +4668,28 @@ export interface components {
                 [key: string]: string;
             };
             /**
+             * Mounts
+             * @description Files and folders of the machine that its sandbox shows read-only, below those of the setting box.local.allowed_mount_roots
+             * @default []
+             */
+            mounts?: string[];
+            /**
              * Name
              * @description The namespace of its tools: name.tool
              */
             name: string;
+            /**
+             * Network
+             * @description Gives its sandbox a network
+             * @default false
+             */
+            network?: boolean;
+            /**
+             * Sandboxed
+             * @description Runs the command in a sandbox of the Box
+             * @default false
+             */
+            sandboxed?: boolean;
             /**
              * Transport
              * @default http
@@ -4677,8 +4713,11 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
+            mounts: string[];
             /** @description The namespace of its tools. */
             name: string;
+            network: boolean;
+            sandboxed: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             server_id: string;
             status: components["schemas"]["McpStatus"];

@@ -13,6 +13,7 @@ from parlour.providers.box.connection import BoxConnection
 from parlour.providers.box.file_tools import BoxFileTools
 from parlour.providers.box.files import BoxFiles
 from parlour.providers.box.output_artifacts import OutputArtifacts
+from parlour.providers.box.server_processes import BoxServers
 from parlour.providers.box.service import BoxService
 from parlour.providers.box.skill_tools import SkillTools
 from parlour.providers.box.skills import BoxSkills
@@ -36,6 +37,7 @@ class BoxSubsystem:
     connection: BoxConnection
     tools: BoxTools
     skill_tools: SkillTools
+    servers: BoxServers
     service: BoxService
     skills: SkillSubsystem
 
@@ -61,6 +63,7 @@ async def open_box(
         root=str(box.local.host_root or directory.path / "box" / "workspaces"),
         skills_root=str(box.local.skills_root or directory.path / "box" / "skills"),
         wheels=str(box.local.wheels or directory.path / "box" / "wheels"),
+        mount_roots=[str(root) for root in box.local.allowed_mount_roots],
         hidden=[str(directory.path)],
         idle_seconds=box.idle_seconds,
         max_sessions=box.max_sessions,
@@ -91,6 +94,6 @@ async def open_box(
         skills.parts.service, callers, files, lambda: connection.status.state == "ready", ports.clock
     )
     try:
-        yield BoxSubsystem(connection, tools, authoring, service, skills)
+        yield BoxSubsystem(connection, tools, authoring, BoxServers(connection), service, skills)
     finally:
         await connection.close()

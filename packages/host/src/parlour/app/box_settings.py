@@ -8,6 +8,8 @@ from pydantic_core import PydanticCustomError
 
 from parlour.core.box.session_template import find_problem
 
+from .setting_values import COMMA_LIST
+
 
 def _check_template(template: str) -> str:
     problem = find_problem(template) if template else ""
@@ -27,6 +29,8 @@ class BoxLocalSettings(BaseModel):
     """Folder of the unpacked skills; by default `box/skills` in the data directory."""
     wheels: Path | None = None
     """Folder with wheels that skills may install without a network; by default `box/wheels` in the data directory."""
+    allowed_mount_roots: Annotated[list[Path], COMMA_LIST] = []
+    """Folders below which sandboxes may show files of this machine, read-only."""
     workspace_quota_mb: int = Field(default=1024, ge=1)
     """Maximum size of a workspace in MiB."""
 

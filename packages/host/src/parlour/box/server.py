@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +16,8 @@ from parlour.core.box.messages import (
     BoxInit,
     ExecRequest,
     FileRequest,
+    ProcessRequest,
+    ProcessStart,
     SessionRequest,
     SkillCheck,
     SkillPiece,
@@ -50,6 +53,9 @@ class BoxServer:
             "box_session_list": self._list,
             "box_session_delete": self._delete,
             "box_status": self._status,
+            "box_process_start": self._start_process,
+            "box_process_feed": self._feed_process,
+            "box_process_stop": self._stop_process,
             "box_skill_check": self._check_skills,
             "box_skill_put": self._put_skill,
         }
@@ -57,6 +63,8 @@ class BoxServer:
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
         if action == "box_init":
             return self._init(data)
+        if action == "box_process_attach":
+            return self._attach(data)
         handler = self._actions.get(action)
         if handler is None:
             raise BoxError("not_supported", f"this Box has no action '{action[:100]}'")
@@ -122,6 +130,25 @@ class BoxServer:
     async def _delete(self, data: Any) -> dict[str, Any]:
         return {"deleted": await self._ready.end(_parse(SessionRequest, data).session_id)}
 
+    async def _start_process(self, data: Any) -> dict[str, Any]:
+        return (await self._ready.start_process(_parse(ProcessStart, data))).fields()
+
+    async def _feed_process(self, data: Any) -> dict[str, Any]:
+        request = _parse(ProcessRequest, data)
+        await self._ready.find_process(request).feed(request.data)
+        return {}
+
+    async def _stop_process(self, data: Any) -> dict[str, Any]:
+        request = _parse(ProcessRequest, data)
+        process = self._ready.find_process(request)
+        await process.stop(request.force)
+        return process.fields()
+
+    async def _attach(self, data: Any) -> AsyncGenerator[dict[str, Any], None]:
+        async with aclosing(self._ready.find_process(_parse(ProcessRequest, data)).attach()) as output:
+            async for part in output:
+                yield part
+
     async def _check_skills(self, data: Any) -> dict[str, Any]:
         return {"missing": await self._skill_store.missing(_parse(SkillCheck, data).digests)}
 
@@ -159,6 +186,9 @@ def _session_fields(session: BoxSession) -> dict[str, Any]:
         "processes": spec.processes,
         "network": spec.network,
         "read_only": spec.read_only,
+        "persistent": spec.persistent,
+        "mounts": spec.mounts,
+        "process_list": [process.fields() for process in session.processes.all()],
     }
 
 

@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Final
 
@@ -77,6 +78,20 @@ class BoxConnection:
         except WireError as error:
             details = error.data if isinstance(error.data, dict) else {}
             raise ProviderFailed(error.code, error.message, bool(details.get("retryable"))) from error
+
+    async def stream(self, action: str, data: Any) -> AsyncGenerator[Any, None]:
+        """Yields the parts of a stream. Raises ProviderFailed."""
+        peer = self._peer
+        if peer is None or self.status.state != "ready":
+            raise ProviderFailed("box_unavailable", f"the sandbox is not available: {self.unavailable_reason()}", True)
+        try:
+            async with aclosing(peer.stream(action, data)) as parts:
+                async for part in parts:
+                    yield part
+        except ConnectionClosed as error:
+            raise ProviderFailed("session_lost", "the Box has ended", True) from error
+        except WireError as error:
+            raise ProviderFailed(error.code, error.message) from error
 
     def unavailable_reason(self) -> str:
         """Returns why the Box can't be used; empty if it can."""
