@@ -18,6 +18,7 @@ from parlour.providers.box.service import BoxService
 from parlour.providers.box.skill_tools import SkillTools
 from parlour.providers.box.skills import BoxSkills
 from parlour.providers.box.tools import BoxTools
+from parlour.providers.box.workspace_deletion import WorkspaceDeletion, WorkspaceUses
 from parlour_sdk.values import dataclass
 
 from .core import Core
@@ -38,6 +39,7 @@ class BoxSubsystem:
     tools: BoxTools
     skill_tools: SkillTools
     servers: BoxServers
+    workspaces: WorkspaceDeletion
     service: BoxService
     skills: SkillSubsystem
 
@@ -88,12 +90,14 @@ async def open_box(
         BoxCommands(service, box_skills, OutputArtifacts(core.artifacts, ports.journal, ports.clock)),
         BoxFileTools(files),
         BoxAttachments(files, core.artifacts, ports.journal, ports.clock),
-        BoxAudit(ports.journal, ports.clock),
+        BoxAudit(ports.journal, WorkspaceUses(ports.clock, box.workspace_days), ports.clock),
     )
     authoring = SkillTools(
         skills.parts.service, callers, files, lambda: connection.status.state == "ready", ports.clock
     )
+    workspaces = WorkspaceDeletion(connection, ports.journal, core.jobs)
+    core.jobs.register(workspaces)
     try:
-        yield BoxSubsystem(connection, tools, authoring, BoxServers(connection), service, skills)
+        yield BoxSubsystem(connection, tools, authoring, BoxServers(connection), workspaces, service, skills)
     finally:
         await connection.close()

@@ -21,6 +21,7 @@ from parlour.core.box.messages import (
     SessionRequest,
     SkillCheck,
     SkillPiece,
+    WorkspaceRequest,
 )
 
 from .backend import Backend, BackendInfo, BackendUnavailable
@@ -53,6 +54,7 @@ class BoxServer:
             "box_session_list": self._list,
             "box_session_delete": self._delete,
             "box_status": self._status,
+            "box_workspace_delete": self._delete_workspace,
             "box_process_start": self._start_process,
             "box_process_feed": self._feed_process,
             "box_process_stop": self._stop_process,
@@ -129,6 +131,10 @@ class BoxServer:
 
     async def _delete(self, data: Any) -> dict[str, Any]:
         return {"deleted": await self._ready.end(_parse(SessionRequest, data).session_id)}
+
+    async def _delete_workspace(self, data: Any) -> dict[str, Any]:
+        await self._ready.delete_workspace(_parse(WorkspaceRequest, data))
+        return {}
 
     async def _start_process(self, data: Any) -> dict[str, Any]:
         return (await self._ready.start_process(_parse(ProcessStart, data))).fields()

@@ -9,7 +9,14 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from parlour.core.asyncio_utils import BackgroundTasks
-from parlour.core.box.messages import ExecRequest, FileRequest, ProcessRequest, ProcessStart, SessionSpec
+from parlour.core.box.messages import (
+    ExecRequest,
+    FileRequest,
+    ProcessRequest,
+    ProcessStart,
+    SessionSpec,
+    WorkspaceRequest,
+)
 
 from .backend import Backend, Fields, SandboxFolders
 from .errors import BoxError, SandboxGone
@@ -93,6 +100,12 @@ class BoxSessions:
         session.processes.end()
         await session.sandbox.close()
         return True
+
+    async def delete_workspace(self, request: WorkspaceRequest) -> None:
+        """Ends a session and deletes its files, after the requests that wait for it."""
+        async with self._orders.setdefault(request.session_id, asyncio.Lock()):
+            await self.end(request.session_id)
+            await self._workspaces.delete(request.workspace_id, request.session_id)
 
     async def start_process(self, request: ProcessStart) -> ManagedProcess:
         """Starts a managed process, which keeps its session from being ended when it is idle."""

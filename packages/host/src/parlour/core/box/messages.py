@@ -137,3 +137,10 @@ class ProcessRequest(_BoxMessage):
     process_id: str = Field(pattern=SESSION_ID)
     data: str = ""
     force: bool = False
+
+
+class WorkspaceRequest(_BoxMessage):
+    """Names the workspace of a session."""
+
+    session_id: str = Field(pattern=SESSION_ID)
+    workspace_id: str = Field(min_length=1, max_length=200)

@@ -5,6 +5,7 @@ from parlour.core.cluster.tables import LEASES as LEASES
 from parlour.core.cluster.tables import OWNERS as OWNERS
 from parlour.core.journal import Column, Table
 
+from .box_tables import BOX_WORKSPACES as BOX_WORKSPACES
 from .columns import columns
 from .knowledge_tables import KNOWLEDGE_BASES as KNOWLEDGE_BASES
 from .knowledge_tables import KNOWLEDGE_CHUNKS as KNOWLEDGE_CHUNKS
@@ -394,6 +395,7 @@ TABLES: tuple[Table, ...] = (
     MEMORY_CONSENTS,
     SKILLS,
     SKILL_ACTIVATIONS,
+    BOX_WORKSPACES,
     HOSTS,
     LEASES,
     OWNERS,
