@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 
 from parlour.core.box.messages import BoxConfig
 from parlour.core.model.agent import Agent
+from parlour.core.redaction import Redactor
+from parlour.plugin_runtime.remote.address import read_token
 from parlour.providers.box.attachments import BoxAttachments
 from parlour.providers.box.audit import BoxAudit
 from parlour.providers.box.callers import BoxCallers
@@ -12,6 +14,7 @@ from parlour.providers.box.commands import BoxCommands
 from parlour.providers.box.connection import BoxConnection
 from parlour.providers.box.file_tools import BoxFileTools
 from parlour.providers.box.files import BoxFiles
+from parlour.providers.box.opening import box_at, start_box
 from parlour.providers.box.output_artifacts import OutputArtifacts
 from parlour.providers.box.server_processes import BoxServers
 from parlour.providers.box.service import BoxService
@@ -21,6 +24,7 @@ from parlour.providers.box.tools import BoxTools
 from parlour.providers.box.workspace_deletion import WorkspaceDeletion, WorkspaceUses
 from parlour_sdk.values import dataclass
 
+from .box_settings import BoxSettings
 from .core import Core
 from .core_ports import CorePorts
 from .data_directory import DataDirectory
@@ -53,6 +57,15 @@ def uses_box(agent: Agent) -> bool:
     return agent.enabled and bool(agent.box_policy.get("tools"))
 
 
+def read_box_token(settings: BoxSettings, redactor: Redactor) -> str:
+    """Returns the token of a Box elsewhere. Its file is read each time, so that it can be replaced."""
+    if settings.token_file is not None:
+        return read_token(settings.token_file, redactor)
+    token = settings.token.get_secret_value()
+    redactor.add_secret(token)
+    return token
+
+
 @asynccontextmanager
 async def open_box(
     settings: HostSettings, directory: DataDirectory, core: Core, ports: CorePorts, skills: SkillSubsystem
@@ -72,7 +85,8 @@ async def open_box(
         workspace_days=box.workspace_days,
         workspace_mb=box.local.workspace_quota_mb,
     )
-    connection = BoxConnection(config, ports.ids.new(), box.enabled)
+    opening = box_at(box.endpoint, lambda: read_box_token(box, ports.redactor)) if box.endpoint else start_box
+    connection = BoxConnection(config, ports.ids.new(), box.enabled, opening)
 
     async def unavailable_reason() -> str:
         await connection.wait_until_known(READY_SECONDS)

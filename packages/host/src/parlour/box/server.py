@@ -48,6 +48,7 @@ class BoxServer:
         self._sessions: BoxSessions | None = None
         self._skills: SkillStore | None = None
         self._initializing = asyncio.Lock()
+        self._initialized_by: tuple[str, BoxConfig] | None = None
         self._actions: dict[str, Callable[[Any], Coroutine[Any, Any, Any]]] = {
             "box_exec": self._exec,
             "box_file": self._file,
@@ -64,7 +65,7 @@ class BoxServer:
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
         if action == "box_init":
-            return self._init(data)
+            return self.initialize(data)
         if action == "box_process_attach":
             return self._attach(data)
         handler = self._actions.get(action)
@@ -81,14 +82,18 @@ class BoxServer:
         if self._backend is not None:
             await self._backend.close()
 
-    async def _init(self, data: Any) -> dict[str, Any]:
+    async def initialize(self, data: Any) -> dict[str, Any]:
+        """Configures the Box for a Host, and tries its backend out. Raises BoxError."""
         request = _parse(BoxInit, data)
         if request.protocol != BOX_PROTOCOL_VERSION:
             message = f"the Host speaks Box protocol {request.protocol} and this Box {BOX_PROTOCOL_VERSION}"
             raise BoxError("not_supported", f"{message}; use the same version of Parlour on both sides")
         async with self._initializing:
-            await self.close()
             config = request.config
+            if self._sessions is not None and self._initialized_by == (request.host_id, config):
+                return await self._status(None)  # the Host has connected again
+            self._initialized_by = None
+            await self.close()
             self._backend = backend = self._make_backend(config)
             try:
                 self._info = await backend.probe()
@@ -105,6 +110,7 @@ class BoxServer:
                 backend, workspaces, self._skills, config.idle_seconds, config.max_sessions, config.workspace_mb
             )
             self._sessions.start()
+            self._initialized_by = (request.host_id, config)
         return await self._status(None)
 
     async def _status(self, data: Any) -> dict[str, Any]:
