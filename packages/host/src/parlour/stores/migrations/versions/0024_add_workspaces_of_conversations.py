@@ -5,8 +5,8 @@ from alembic import op
 
 from parlour.stores.columns import integer, text
 
-revision = "0023"
-down_revision = "0022"
+revision = "0024"
+down_revision = "0023"
 branch_labels = None
 depends_on = None
 phase = "expand"
