@@ -17,7 +17,7 @@ from parlour.box.processes import MAX_UNREAD_BYTES, ManagedProcess
 from parlour.box.sessions import BoxSessions
 from parlour.box.skill_store import SkillStore
 from parlour.box.workspaces import Workspaces
-from parlour.core.box.messages import ProcessRequest, ProcessSpec, ProcessStart, SessionSpec
+from parlour.core.box.messages import ManagedProcessStart, ProcessRequest, ProcessSpec, SessionSpec
 
 
 @pytest.fixture
@@ -29,10 +29,10 @@ async def sessions(tmp_path: Path) -> AsyncIterator[BoxSessions]:
     await made.close()
 
 
-def start(command: str, *args: str, process_id: str = "default", **environment: str) -> ProcessStart:
+def start(command: str, *args: str, process_id: str = "default", **environment: str) -> ManagedProcessStart:
     session = SessionSpec(session_id="one", cpus=1, memory_mb=128, processes=32)
     spec = ProcessSpec(process_id=process_id, command=command, args=list(args), environment=environment)
-    return ProcessStart(session=session, process=spec)
+    return ManagedProcessStart(session=session, process=spec)
 
 
 async def part(output: Any) -> Any:

@@ -12,9 +12,9 @@ from parlour.providers.box.audit import BoxAudit
 from parlour.providers.box.callers import BoxCallers
 from parlour.providers.box.commands import BoxCommands
 from parlour.providers.box.connection import BoxConnection
+from parlour.providers.box.connector import box_at, start_box
 from parlour.providers.box.file_tools import BoxFileTools
 from parlour.providers.box.files import BoxFiles
-from parlour.providers.box.opening import box_at, start_box
 from parlour.providers.box.output_artifacts import OutputArtifacts
 from parlour.providers.box.server_processes import BoxServers
 from parlour.providers.box.service import BoxService

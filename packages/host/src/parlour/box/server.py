@@ -16,8 +16,8 @@ from parlour.core.box.messages import (
     BoxInit,
     ExecRequest,
     FileRequest,
+    ManagedProcessStart,
     ProcessRequest,
-    ProcessStart,
     SessionRequest,
     SkillCheck,
     SkillPiece,
@@ -143,7 +143,7 @@ class BoxServer:
         return {}
 
     async def _start_process(self, data: Any) -> dict[str, Any]:
-        return (await self._ready.start_process(_parse(ProcessStart, data))).fields()
+        return (await self._ready.start_process(_parse(ManagedProcessStart, data))).fields()
 
     async def _feed_process(self, data: Any) -> dict[str, Any]:
         request = _parse(ProcessRequest, data)

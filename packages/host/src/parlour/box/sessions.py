@@ -12,8 +12,8 @@ from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.box.messages import (
     ExecRequest,
     FileRequest,
+    ManagedProcessStart,
     ProcessRequest,
-    ProcessStart,
     SessionSpec,
     WorkspaceRequest,
 )
@@ -107,7 +107,7 @@ class BoxSessions:
             await self.end(request.session_id)
             await self._workspaces.delete(request.workspace_id, request.session_id)
 
-    async def start_process(self, request: ProcessStart) -> ManagedProcess:
+    async def start_process(self, request: ManagedProcessStart) -> ManagedProcess:
         """Starts a managed process, which keeps its session from being ended when it is idle."""
         return await self._use(request.session, lambda session: session.processes.start(request.process))
 

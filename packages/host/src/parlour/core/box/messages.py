@@ -123,7 +123,7 @@ class ProcessSpec(_BoxMessage):
     workdir: str = "/workspace"
 
 
-class ProcessStart(_BoxMessage):
+class ManagedProcessStart(_BoxMessage):
     """Starts a managed process, and its session if it is not there."""
 
     session: SessionSpec

@@ -8,7 +8,7 @@ from parlour.app.settings import HostSettings
 from parlour.box.backend import BackendUnavailable
 from parlour.box.bubblewrap_backend import BubblewrapBackend
 from parlour.core.redaction import Redactor
-from parlour.providers.box.opening import box_at
+from parlour.providers.box.connector import box_at
 from parlour_sdk.wire import WireError
 
 from .finding import Finding, ok, warning

@@ -16,7 +16,7 @@ from parlour.core.box.status import BoxStatus
 from parlour.core.model.providers import ProviderFailed
 from parlour_sdk.wire import ConnectionClosed, Peer, WireError
 
-from .opening import MISSED_HEARTBEATS, OpenBox, start_box
+from .connector import MISSED_HEARTBEATS, OpenBox, start_box
 
 logger = logging.getLogger(__name__)
 
