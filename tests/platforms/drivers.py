@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from parlour.testing.adapter_suite import PlatformDriver
+from tests.platforms.dingtalk.driver import DingTalkDriver
 from tests.platforms.discord.driver import DiscordDriver
+from tests.platforms.email.driver import EmailDriver
 from tests.platforms.kook.driver import KookDriver
 from tests.platforms.lark.driver import LarkDriver
 from tests.platforms.line.driver import LineDriver
@@ -13,6 +15,7 @@ from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
 from tests.platforms.slack.driver import SlackDriver
 from tests.platforms.telegram.driver import TelegramDriver
 from tests.platforms.wecom.driver import WecomDriver
+from tests.platforms.wecombot.driver import WecomBotDriver
 from tests.platforms.wecomcs.driver import WecomCsDriver
 
 
@@ -27,7 +30,9 @@ class SuitePlatform:
 
 
 PLATFORMS: Mapping[str, SuitePlatform] = {
+    "dingtalk": SuitePlatform(DingTalkDriver),
     "discord": SuitePlatform(DiscordDriver),
+    "email": SuitePlatform(EmailDriver),
     "kook": SuitePlatform(KookDriver),
     "lark": SuitePlatform(LarkDriver),
     "line": SuitePlatform(LineDriver),
@@ -36,5 +41,6 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "slack": SuitePlatform(SlackDriver),
     "telegram": SuitePlatform(TelegramDriver),
     "wecom": SuitePlatform(WecomDriver),
+    "wecombot": SuitePlatform(WecomBotDriver),
     "wecomcs": SuitePlatform(WecomCsDriver),
 }

@@ -1190,6 +1190,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/knowledge-engines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Engines
+         * @description The engines of plugins that bases may use instead of the builtin one.
+         */
+        get: operations["list_knowledge_engines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-parsers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Parsers
+         * @description The parsers of plugins that may read files.
+         */
+        get: operations["list_knowledge_parsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-stores": {
         parameters: {
             query?: never;
@@ -3042,6 +3082,13 @@ export interface components {
              */
             overlap?: number;
             /**
+             * Parsers
+             * @default {}
+             */
+            parsers?: {
+                [key: string]: string;
+            };
+            /**
              * @default {
              *       "mode": "hybrid",
              *       "top_k": 5,
@@ -3273,6 +3320,26 @@ export interface components {
             name: string;
             ok: boolean;
         };
+        BoxProcessResponse: {
+            attached: boolean;
+            command: string[];
+            /** @description Names of its variables. */
+            environment: string[];
+            exit_code: number | null;
+            exited_at: number | null;
+            process_id: string;
+            /** @description Why the Box stopped it. */
+            reason: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            started_at: number;
+            /** @enum {string} */
+            status: "running" | "exited";
+            /** @description The end of what it wrote to its error output. */
+            stderr_preview: string;
+        };
         BoxSessionResponse: {
             busy: boolean;
             cpus: number;
@@ -3282,11 +3349,8 @@ export interface components {
              */
             created_at: number;
             execs: number;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            expires_at: number;
+            /** @description None for a sandbox that is kept. */
+            expires_at: number | null;
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -3294,6 +3358,7 @@ export interface components {
             last_used_at: number;
             memory_mb: number;
             network: boolean;
+            process_list: components["schemas"]["BoxProcessResponse"][];
             processes: number;
             read_only: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
@@ -3826,6 +3891,40 @@ export interface components {
             /** @description The model whose vectors are being made; they replace the others when they are complete. */
             next_model_id?: string | null;
         };
+        EngineListResponse: {
+            items: components["schemas"]["EngineResponse"][];
+        };
+        EngineResponse: {
+            config_schema: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            description: {
+                [key: string]: string;
+            };
+            engine: string;
+            /** @description What it takes of a file: `text`, `content`, or `none` if it has its own documents. */
+            files: string;
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            label: {
+                [key: string]: string;
+            };
+            retrieval_schema: {
+                [key: string]: unknown;
+            }[];
+        };
         Error: {
             error: {
                 /** @example not_found */
@@ -4334,6 +4433,25 @@ export interface components {
              * @default
              */
             emoji?: string;
+            /**
+             * Engine
+             * @default builtin
+             */
+            engine?: string;
+            /**
+             * Engine Config
+             * @default {}
+             */
+            engine_config?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Engine Settings
+             * @default {}
+             */
+            engine_settings?: {
+                [key: string]: unknown;
+            };
             /** Name */
             name: string;
             /**
@@ -4341,6 +4459,7 @@ export interface components {
              *       "chunker": "general",
              *       "chunk_size": 400,
              *       "overlap": 60,
+             *       "parsers": {},
              *       "retrieval": {
              *         "min_score": 0.18,
              *         "mode": "hybrid",
@@ -4367,13 +4486,23 @@ export interface components {
             description: string;
             embedding: components["schemas"]["EmbeddingResponse"];
             emoji: string;
+            /** @description `builtin`, or the id of the plugin whose engine stores and searches it. */
             engine: string;
+            /** @description Configuration of the engine; secrets are masked. */
+            engine_config: {
+                [key: string]: unknown;
+            };
+            engine_settings: {
+                [key: string]: unknown;
+            };
             files: number;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             kb_id: string;
             name: string;
             /** @description The vector store that is being filled; null while none is. */
             next_store: string | null;
+            /** @description Why it can't be searched, such as an engine that is not running. */
+            problem: string | null;
             settings: {
                 [key: string]: unknown;
             };
@@ -4539,10 +4668,28 @@ export interface components {
                 [key: string]: string;
             };
             /**
+             * Mounts
+             * @description Files and folders of the machine that its sandbox shows read-only, below those of the setting box.local.allowed_mount_roots
+             * @default []
+             */
+            mounts?: string[];
+            /**
              * Name
              * @description The namespace of its tools: name.tool
              */
             name: string;
+            /**
+             * Network
+             * @description Gives its sandbox a network
+             * @default false
+             */
+            network?: boolean;
+            /**
+             * Sandboxed
+             * @description Runs the command in a sandbox of the Box
+             * @default false
+             */
+            sandboxed?: boolean;
             /**
              * Transport
              * @default http
@@ -4566,8 +4713,11 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
+            mounts: string[];
             /** @description The namespace of its tools. */
             name: string;
+            network: boolean;
+            sandboxed: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             server_id: string;
             status: components["schemas"]["McpStatus"];
@@ -5333,6 +5483,24 @@ export interface components {
             items: components["schemas"]["WordListResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
+        };
+        ParserListResponse: {
+            items: components["schemas"]["ParserResponse"][];
+        };
+        ParserResponse: {
+            extensions: string[];
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            label: {
+                [key: string]: string;
+            };
+            mime_types: string[];
+            parser: string;
         };
         /** @description The most a runner may ever be granted. */
         Permissions: {
@@ -6592,7 +6760,10 @@ export interface components {
             mode?: ("hybrid" | "vector" | "full_text") | null;
             /** Query */
             query: string;
-            settings?: components["schemas"]["RetrievalBody"] | null;
+            /** Settings */
+            settings?: components["schemas"]["RetrievalBody"] | {
+                [key: string]: unknown;
+            } | null;
             /** Top K */
             top_k?: number | null;
         };
@@ -9768,6 +9939,8 @@ export interface operations {
                     };
                     /** Name */
                     name?: string | null;
+                    /** Parser */
+                    parser?: string | null;
                     /** Text */
                     text?: string | null;
                     /** Url */
@@ -9780,6 +9953,8 @@ export interface operations {
                     file: string;
                     /** @description A JSON object that searches can filter by */
                     metadata?: string;
+                    /** @description `author/plugin.parser`, or `builtin` */
+                    parser?: string;
                 };
             };
         };
@@ -10124,6 +10299,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SearchResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_engines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EngineListResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_parsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParserListResponse"];
                 };
             };
             /** @description What went wrong, in words */

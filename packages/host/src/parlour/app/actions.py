@@ -11,6 +11,7 @@ from parlour.core.actions.knowledge import FileActions, KnowledgeActions, SkillA
 from parlour.core.actions.models import ModelActions
 from parlour.core.actions.platform import PlatformActions
 from parlour.core.actions.prompt_attachments import PromptAttachments
+from parlour.core.actions.recorded_searches import RecordedSearches
 from parlour.core.actions.state import StateActions
 from parlour.core.actions.storage import StorageActions
 from parlour.core.actions.tools import ToolActions
@@ -51,7 +52,7 @@ def resource_groups(
         ToolActions(
             providers.tools, tool_approvals, ToolOutputLimiter(artifacts, journal, clock), usage, journal, clock
         ),
-        KnowledgeActions(providers.knowledge),
+        KnowledgeActions(providers.knowledge, RecordedSearches(journal)),
         SkillActions(providers.skills),
         FileActions(providers.files),
         PlatformActions(providers.platforms, direct, ChunkedUploads(ids, clock)),

@@ -68,6 +68,8 @@ FREE = {
     "get_plugin_config": "nothing",
     "run_append_result": "being the run's own plugin",
     "run_finalize": "being the run's own plugin",
+    "get_knowledge_file": "being asked about the file",
+    "invoke_parser": "being asked about the file",
     "list_bots": "nothing",
     "get_bot_capabilities": "nothing",
     "list_plugins": "nothing",

@@ -130,6 +130,8 @@ HOST_ACTIONS: dict[str, HostAction] = {
             max_bytes=64 * KIBIBYTE,
             effect=_READ,
         ),
+        _outside("get_knowledge_file", knowledge.GetKnowledgeFile, files.FileChunk, effect=_LIVE),
+        _outside("invoke_parser", knowledge.InvokeParser, knowledge.ParsedFile, effect=_LIVE),
         _in_run("list_skills", ListSkills, SkillList, "skills:list", effect=_READ),
         _in_run("activate_skill", ActivateSkill, ActiveSkill, "skills:activate", resource=_SKILL, effect=_READ),
         _in_run(

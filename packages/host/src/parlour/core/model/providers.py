@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any, Protocol
 
 from parlour_sdk.protocol.files import FileChunk
-from parlour_sdk.protocol.knowledge import KnowledgeChunk
+from parlour_sdk.protocol.knowledge import KnowledgeChunk, ParsedFile
 from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
 from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
 from parlour_sdk.protocol.resources import (
@@ -92,6 +92,14 @@ class Tools(Protocol):
     async def call(self, context: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome: ...
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedPassage:
+    """A passage that a run found, with the score that it had."""
+
+    chunk_id: str
+    score: float
+
+
 class Knowledge(Protocol):
     """Searches knowledge bases."""
 
@@ -100,6 +108,20 @@ class Knowledge(Protocol):
     async def retrieve(
         self, context: CallContext, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None
     ) -> Sequence[KnowledgeChunk]: ...
+
+    async def recall(
+        self, kb_id: str, passages: Sequence[RecordedPassage], found_at: int
+    ) -> Sequence[KnowledgeChunk] | None:
+        """Returns passages that were found before; None if one of them was changed, replaced or deleted since."""
+        ...
+
+    async def read_file(self, plugin_id: PluginId, file_key: str, offset: int, length: int) -> FileChunk:
+        """Returns a piece of a file that this plugin is asked about now. Raises ProviderFailed."""
+        ...
+
+    async def parse_file(self, plugin_id: PluginId, file_key: str, parser: str) -> ParsedFile:
+        """Reads such a file. Raises ProviderFailed."""
+        ...
 
 
 class Skills(Protocol):
@@ -187,6 +209,17 @@ class EmptyProvider:
         raise _not_found("knowledge base", kb_id)
 
     async def read(self, file_key: str, offset: int, length: int) -> FileChunk:
+        raise _not_found("file", file_key)
+
+    async def recall(
+        self, kb_id: str, passages: Sequence[RecordedPassage], found_at: int
+    ) -> Sequence[KnowledgeChunk] | None:
+        return None
+
+    async def read_file(self, plugin_id: PluginId, file_key: str, offset: int, length: int) -> FileChunk:
+        raise _not_found("file", file_key)
+
+    async def parse_file(self, plugin_id: PluginId, file_key: str, parser: str) -> ParsedFile:
         raise _not_found("file", file_key)
 
 
