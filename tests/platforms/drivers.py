@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from parlour.testing.adapter_suite import PlatformDriver
+from tests.platforms.dingtalk.driver import DingTalkDriver
 from tests.platforms.discord.driver import DiscordDriver
 from tests.platforms.email.driver import EmailDriver
 from tests.platforms.kook.driver import KookDriver
@@ -15,6 +16,7 @@ from tests.platforms.satori.driver import SatoriDriver
 from tests.platforms.slack.driver import SlackDriver
 from tests.platforms.telegram.driver import TelegramDriver
 from tests.platforms.wecom.driver import WecomDriver
+from tests.platforms.wecombot.driver import WecomBotDriver
 from tests.platforms.wecomcs.driver import WecomCsDriver
 
 
@@ -29,6 +31,7 @@ class SuitePlatform:
 
 
 PLATFORMS: Mapping[str, SuitePlatform] = {
+    "dingtalk": SuitePlatform(DingTalkDriver),
     "discord": SuitePlatform(DiscordDriver),
     "email": SuitePlatform(EmailDriver),
     "kook": SuitePlatform(KookDriver),
@@ -40,5 +43,6 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "slack": SuitePlatform(SlackDriver),
     "telegram": SuitePlatform(TelegramDriver),
     "wecom": SuitePlatform(WecomDriver),
+    "wecombot": SuitePlatform(WecomBotDriver),
     "wecomcs": SuitePlatform(WecomCsDriver),
 }

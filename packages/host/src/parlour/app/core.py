@@ -10,6 +10,7 @@ from parlour.core.config.bots import BotRepository
 from parlour.core.config.budgets import BudgetRepository
 from parlour.core.config.default_agents import DefaultAgentRepository
 from parlour.core.config.pipelines import PipelineRepository
+from parlour.core.config.plugin_configs import PluginConfigs
 from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
@@ -24,6 +25,7 @@ from parlour.core.ingest.scheduler import Scheduler
 from parlour.core.jobs.jobs import Jobs
 from parlour.core.memory.service import MemoryService
 from parlour.core.message_policy.filters import TextFilters
+from parlour.core.model.command_rules import CommandRules
 from parlour.core.models.days import Days
 from parlour.core.models.reservations import Reservations
 from parlour.core.platforms.directory import Directory
@@ -88,12 +90,14 @@ class Core:
     schedules: ScheduleRepository
     budgets: BudgetRepository
     word_lists: WordListRepository
+    plugin_configs: PluginConfigs
     pipelines: PipelineRepository
     filters: TextFilters
     days: Days
     slots: RunSlotPool
     loop_guard: LoopGuard
     languages: Languages
+    command_rules: CommandRules
     reservations: Reservations
     memory: MemoryService
     scheduler: Scheduler
@@ -149,9 +153,11 @@ def build_core(ports: CorePorts) -> Core:
         inbound_webhooks=config.inbound_webhooks,
         budgets=config.budgets,
         word_lists=config.word_lists,
+        plugin_configs=config.plugin_configs,
         pipelines=config.pipelines,
         filters=config.filters,
         languages=config.languages,
+        command_rules=config.command_rules,
         audit_log=records.audit_log,
         model_calls=records.model_calls,
         artifacts=records.artifacts,

@@ -6,6 +6,7 @@ from parlour.core.config.bots import BotRepository
 from parlour.core.config.budgets import BudgetRepository
 from parlour.core.config.default_agents import DefaultAgentRepository
 from parlour.core.config.pipelines import PipelineRepository
+from parlour.core.config.plugin_configs import PluginConfigs
 from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
@@ -31,6 +32,7 @@ from parlour.core.memory.service import MemoryService
 from parlour.core.message_policy.filters import TextFilters
 from parlour.core.message_policy.outputs import OutputPolicies
 from parlour.core.message_policy.word_lists import CompiledWordLists
+from parlour.core.model.command_rules import CommandRules
 from parlour.core.models.days import Days
 from parlour.core.models.reported_usage import ReportedUsage
 from parlour.core.models.reservations import Reservations
@@ -67,10 +69,12 @@ class ConfigParts:
     inbound_webhooks: WebhookRepository
     budgets: BudgetRepository
     word_lists: WordListRepository
+    plugin_configs: PluginConfigs
     pipelines: PipelineRepository
     filters: TextFilters
     """Filters of message policies, which use the word lists."""
     languages: Languages
+    command_rules: CommandRules
 
 
 def build_config(ports: CorePorts) -> ConfigParts:
@@ -86,9 +90,11 @@ def build_config(ports: CorePorts) -> ConfigParts:
         inbound_webhooks=WebhookRepository(journal, clock),
         budgets=BudgetRepository(journal, clock),
         word_lists=word_lists,
+        plugin_configs=PluginConfigs(journal, clock),
         pipelines=PipelineRepository(journal, clock),
         filters=TextFilters(CompiledWordLists(word_lists).find),
         languages=Languages(ports.language),
+        command_rules=CommandRules(),
     )
 
 

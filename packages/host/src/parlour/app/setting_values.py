@@ -1,5 +1,6 @@
 """Types of setting values: what is read from the environment, and what a change at run time may set."""
 
+import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -7,6 +8,8 @@ from pydantic_core import PydanticCustomError
 
 from .time_zone import is_zone
 
+LISTEN_PATTERN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
+"""Pattern of an address to listen on."""
 CURRENCY = r"^([A-Z]{3})?$"
 """Pattern of an ISO 4217 code, or empty."""
 CURRENCY_MESSAGE = "must be a code of three capital letters such as EUR, or empty"
@@ -37,4 +40,7 @@ NewCount = Annotated[int, Field(ge=1, le=100_000)]
 NewRate = Annotated[int, Field(ge=0, le=100_000, description="0: no limit")]
 NewTimeZone = Annotated[str, Field(max_length=64), EXISTING_ZONE]
 NewAddresses = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=100)]
+NewPrefixes = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=10, pattern=r"^\S+$")]], Field(min_length=1, max_length=10)
+]
 NewCurrency = Annotated[str, Field(pattern=CURRENCY, description="Empty: that of the providers")]

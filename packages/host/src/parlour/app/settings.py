@@ -26,17 +26,18 @@ from .setting_values import (
     CURRENCY_MESSAGE,
     EXISTING_ZONE,
     FALSE_MEANS_OFF,
+    LISTEN_PATTERN,
     NewAddresses,
     NewCount,
     NewCurrency,
     NewDays,
+    NewPrefixes,
     NewRate,
     NewTimeZone,
 )
 from .time_zone import system_zone
 
 HOST_NAME = re.compile(r"[\w.-]+")
-LISTEN_PATTERN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
 
 
 class ConfigurationInvalid(Exception):
@@ -338,6 +339,18 @@ class WorkspaceSettings(ConfigSection):
         RuntimeSetting(description="In which the Host speaks to people whose own language it does not know."),
     ] = DEFAULT_LANGUAGE
     """Language of the Host's notices to users whose locale is unknown."""
+    command_prefixes: Annotated[
+        list[str],
+        COMMA_LIST,
+        RuntimeSetting(NewPrefixes, "How chat commands begin; the first is the one that is told."),
+    ] = Field(default=["/"], max_length=10)
+    """Prefixes of chat commands."""
+    admin_commands: Annotated[
+        list[str],
+        COMMA_LIST,
+        RuntimeSetting(NewAddresses, "Names of commands that only owners and admins of a group use."),
+    ] = []
+    """Chat commands that in groups only owners and admins may use, such as `new, why`."""
     outbound_ips: Annotated[list[str], COMMA_LIST, RuntimeSetting(NewAddresses)] = []
     """Addresses from which this Host connects to platforms, shown where a platform asks for them."""
     currency: Annotated[
