@@ -11,6 +11,7 @@ from tests.platforms.lark.driver import LarkDriver
 from tests.platforms.line.driver import LineDriver
 from tests.platforms.matrix.driver import MatrixDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
+from tests.platforms.qqofficial.driver import QQDriver
 from tests.platforms.slack.driver import SlackDriver
 from tests.platforms.telegram.driver import TelegramDriver
 from tests.platforms.wecom.driver import WecomDriver
@@ -36,6 +37,7 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "line": SuitePlatform(LineDriver),
     "matrix": SuitePlatform(MatrixDriver, server_fixture="home"),
     "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),
+    "qqofficial": SuitePlatform(QQDriver),
     "slack": SuitePlatform(SlackDriver),
     "telegram": SuitePlatform(TelegramDriver),
     "wecom": SuitePlatform(WecomDriver),
