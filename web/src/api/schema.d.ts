@@ -1190,6 +1190,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/knowledge-engines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Engines
+         * @description The engines of plugins that bases may use instead of the builtin one.
+         */
+        get: operations["list_knowledge_engines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-parsers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Parsers
+         * @description The parsers of plugins that may read files.
+         */
+        get: operations["list_knowledge_parsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-stores": {
         parameters: {
             query?: never;
@@ -1610,6 +1650,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/{author}/{name}/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Plugin Config
+         * @description The plugin's own form, and its values; secrets are masked.
+         */
+        get: operations["read_plugin_config"];
+        /**
+         * Change Plugin Config
+         * @description Stores the values and restarts the plugin, which then reads them.
+         */
+        put: operations["change_plugin_config"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins/{author}/{name}/logs": {
         parameters: {
             query?: never;
@@ -1941,6 +2005,131 @@ export interface paths {
          */
         put: operations["change_settings"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Skills */
+        get: operations["list_skills"];
+        put?: never;
+        /**
+         * Create Skill
+         * @description Creates a skill of instructions alone; files can be added afterwards.
+         */
+        post: operations["create_skill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Skill */
+        get: operations["read_skill"];
+        /** Replace Skill */
+        put: operations["replace_skill"];
+        post?: never;
+        /**
+         * Delete Skill
+         * @description Deletes the skill with its files. It is not active in any conversation any more.
+         */
+        delete: operations["delete_skill"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Skill Files
+         * @description All files of the skill; there are at most 512.
+         */
+        get: operations["list_skill_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/files/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Skill File */
+        get: operations["read_skill_file"];
+        /**
+         * Write Skill File
+         * @description Writes a text file, which may be SKILL.md itself. `If-Match` takes the `ETag` of the skill.
+         */
+        put: operations["write_skill_file"];
+        post?: never;
+        /** Delete Skill File */
+        delete: operations["delete_skill_file"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Install Skills
+         * @description Installs the skills of a source, or those that `source_paths` names.
+         */
+        post: operations["install_skills"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Skills
+         * @description Reads a source without installing anything.
+         */
+        post: operations["preview_skills"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2358,7 +2547,8 @@ export interface components {
              *       "read_only": false,
              *       "profile": "default",
              *       "session_template": "{launcher_type}_{launcher_id}",
-             *       "ask": []
+             *       "ask": [],
+             *       "author_skills": false
              *     }
              */
             box_policy?: components["schemas"]["BoxPolicyBody"];
@@ -2507,7 +2697,8 @@ export interface components {
              *       "read_only": false,
              *       "profile": "default",
              *       "session_template": "{launcher_type}_{launcher_id}",
-             *       "ask": []
+             *       "ask": [],
+             *       "author_skills": false
              *     }
              */
             box_policy?: components["schemas"]["BoxPolicyBody"];
@@ -2891,6 +3082,13 @@ export interface components {
              */
             overlap?: number;
             /**
+             * Parsers
+             * @default {}
+             */
+            parsers?: {
+                [key: string]: string;
+            };
+            /**
              * @default {
              *       "mode": "hybrid",
              *       "top_k": 5,
@@ -3072,6 +3270,12 @@ export interface components {
              */
             ask?: string[];
             /**
+             * Author Skills
+             * @description It may install skills, and change those it has installed.
+             * @default false
+             */
+            author_skills?: boolean;
+            /**
              * Network
              * @description Null: as in the profile.
              */
@@ -3101,6 +3305,7 @@ export interface components {
         BoxPolicyResponse: {
             /** @description Patterns of commands that need an approval. */
             ask: string[];
+            author_skills: boolean;
             /** @description Null: as in the profile. */
             network: boolean | null;
             profile: string;
@@ -3115,6 +3320,26 @@ export interface components {
             name: string;
             ok: boolean;
         };
+        BoxProcessResponse: {
+            attached: boolean;
+            command: string[];
+            /** @description Names of its variables. */
+            environment: string[];
+            exit_code: number | null;
+            exited_at: number | null;
+            process_id: string;
+            /** @description Why the Box stopped it. */
+            reason: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            started_at: number;
+            /** @enum {string} */
+            status: "running" | "exited";
+            /** @description The end of what it wrote to its error output. */
+            stderr_preview: string;
+        };
         BoxSessionResponse: {
             busy: boolean;
             cpus: number;
@@ -3124,11 +3349,8 @@ export interface components {
              */
             created_at: number;
             execs: number;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            expires_at: number;
+            /** @description None for a sandbox that is kept. */
+            expires_at: number | null;
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -3136,6 +3358,7 @@ export interface components {
             last_used_at: number;
             memory_mb: number;
             network: boolean;
+            process_list: components["schemas"]["BoxProcessResponse"][];
             processes: number;
             read_only: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
@@ -3668,6 +3891,40 @@ export interface components {
             /** @description The model whose vectors are being made; they replace the others when they are complete. */
             next_model_id?: string | null;
         };
+        EngineListResponse: {
+            items: components["schemas"]["EngineResponse"][];
+        };
+        EngineResponse: {
+            config_schema: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            description: {
+                [key: string]: string;
+            };
+            engine: string;
+            /** @description What it takes of a file: `text`, `content`, or `none` if it has its own documents. */
+            files: string;
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            label: {
+                [key: string]: string;
+            };
+            retrieval_schema: {
+                [key: string]: unknown;
+            }[];
+        };
         Error: {
             error: {
                 /** @example not_found */
@@ -4102,6 +4359,9 @@ export interface components {
              */
             use: "words";
         };
+        InstalledSkillsResponse: {
+            items: components["schemas"]["SkillResponse"][];
+        };
         /** @description How far a job is; empty texts and zeros where its kind reports nothing. */
         JobProgressResponse: {
             done: number;
@@ -4173,6 +4433,25 @@ export interface components {
              * @default
              */
             emoji?: string;
+            /**
+             * Engine
+             * @default builtin
+             */
+            engine?: string;
+            /**
+             * Engine Config
+             * @default {}
+             */
+            engine_config?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Engine Settings
+             * @default {}
+             */
+            engine_settings?: {
+                [key: string]: unknown;
+            };
             /** Name */
             name: string;
             /**
@@ -4180,6 +4459,7 @@ export interface components {
              *       "chunker": "general",
              *       "chunk_size": 400,
              *       "overlap": 60,
+             *       "parsers": {},
              *       "retrieval": {
              *         "min_score": 0.18,
              *         "mode": "hybrid",
@@ -4206,13 +4486,23 @@ export interface components {
             description: string;
             embedding: components["schemas"]["EmbeddingResponse"];
             emoji: string;
+            /** @description `builtin`, or the id of the plugin whose engine stores and searches it. */
             engine: string;
+            /** @description Configuration of the engine; secrets are masked. */
+            engine_config: {
+                [key: string]: unknown;
+            };
+            engine_settings: {
+                [key: string]: unknown;
+            };
             files: number;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             kb_id: string;
             name: string;
             /** @description The vector store that is being filled; null while none is. */
             next_store: string | null;
+            /** @description Why it can't be searched, such as an engine that is not running. */
+            problem: string | null;
             settings: {
                 [key: string]: unknown;
             };
@@ -4378,10 +4668,28 @@ export interface components {
                 [key: string]: string;
             };
             /**
+             * Mounts
+             * @description Files and folders of the machine that its sandbox shows read-only, below those of the setting box.local.allowed_mount_roots
+             * @default []
+             */
+            mounts?: string[];
+            /**
              * Name
              * @description The namespace of its tools: name.tool
              */
             name: string;
+            /**
+             * Network
+             * @description Gives its sandbox a network
+             * @default false
+             */
+            network?: boolean;
+            /**
+             * Sandboxed
+             * @description Runs the command in a sandbox of the Box
+             * @default false
+             */
+            sandboxed?: boolean;
             /**
              * Transport
              * @default http
@@ -4405,8 +4713,11 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
+            mounts: string[];
             /** @description The namespace of its tools. */
             name: string;
+            network: boolean;
+            sandboxed: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             server_id: string;
             status: components["schemas"]["McpStatus"];
@@ -4838,6 +5149,18 @@ export interface components {
              */
             scope?: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
         };
+        /** NewSkillBody */
+        NewSkillBody: {
+            /** Description */
+            description: string;
+            /**
+             * Instructions
+             * @default
+             */
+            instructions?: string;
+            /** Name */
+            name: string;
+        };
         /**
          * NewUser
          * @example {
@@ -5116,6 +5439,16 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_SkillFileEntry_: {
+            items: components["schemas"]["SkillFileEntry"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_SkillResponse_: {
+            items: components["schemas"]["SkillResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         PageResponse_str_: {
             items: string[];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -5150,6 +5483,24 @@ export interface components {
             items: components["schemas"]["WordListResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
+        };
+        ParserListResponse: {
+            items: components["schemas"]["ParserResponse"][];
+        };
+        ParserResponse: {
+            extensions: string[];
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            label: {
+                [key: string]: string;
+            };
+            mime_types: string[];
+            parser: string;
         };
         /** @description The most a runner may ever be granted. */
         Permissions: {
@@ -5399,6 +5750,28 @@ export interface components {
             kind: string;
             name: string;
         };
+        /**
+         * PluginConfigBody
+         * @description The values of the form. A secret that is sent back masked stays as it is.
+         * @example {
+         *       "config": {
+         *         "city": "Berlin"
+         *       }
+         *     }
+         */
+        PluginConfigBody: {
+            /** Config */
+            config: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The plugin's own form, and its values with their defaults. */
+        PluginConfigResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+            config_schema: components["schemas"]["FormItem"][];
+        };
         PluginPermissionsResponse: {
             asked: {
                 [key: string]: string[];
@@ -5414,6 +5787,8 @@ export interface components {
         };
         PluginResponse: {
             components: components["schemas"]["PluginComponent"][];
+            /** @description Whether it has a form of its own, at `/plugins/{author}/{name}/config`. */
+            configurable: boolean;
             description: {
                 [key: string]: string;
             } | null;
@@ -6385,7 +6760,10 @@ export interface components {
             mode?: ("hybrid" | "vector" | "full_text") | null;
             /** Query */
             query: string;
-            settings?: components["schemas"]["RetrievalBody"] | null;
+            /** Settings */
+            settings?: components["schemas"]["RetrievalBody"] | {
+                [key: string]: unknown;
+            } | null;
             /** Top K */
             top_k?: number | null;
         };
@@ -6523,6 +6901,104 @@ export interface components {
             body_bytes: number;
             chat_frame_bytes: number;
             upload_bytes: number;
+        };
+        SkillCandidateResponse: {
+            /** @description True if a skill of this name is installed. */
+            conflicts: boolean;
+            description: string | null;
+            files: number;
+            /** @description Name that the skill would have. */
+            name: string;
+            /** @description Why it can't be installed. */
+            problem: string | null;
+            sha256: string | null;
+            size_bytes: number;
+            /** @description Folder in the source; empty for its top. */
+            source_path: string;
+        };
+        /**
+         * SkillChangeBody
+         * @description What can be changed of a skill. Its name can't: copy the skill instead.
+         */
+        SkillChangeBody: {
+            /** Description */
+            description: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+            /**
+             * Instructions
+             * @default
+             */
+            instructions?: string;
+        };
+        SkillDetailResponse: {
+            description: string;
+            enabled: boolean;
+            entries: components["schemas"]["SkillFileEntry"][];
+            files: number;
+            installed_by: string | null;
+            instructions: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            name: string;
+            sha256: string;
+            size_bytes: number;
+            source: components["schemas"]["SkillSourceResponse"];
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            version: string | null;
+        };
+        /** SkillFileBody */
+        SkillFileBody: {
+            /** Text */
+            text: string;
+        };
+        SkillFileEntry: {
+            executable: boolean;
+            path: string;
+            sha256: string;
+            size_bytes: number;
+        };
+        SkillFileResponse: {
+            executable: boolean;
+            path: string;
+            sha256: string;
+            size_bytes: number;
+            /** @description The content; none if it is not text, or larger than 1 MiB. */
+            text: string | null;
+        };
+        SkillPreviewResponse: {
+            candidates: components["schemas"]["SkillCandidateResponse"][];
+            source: components["schemas"]["SkillSourceResponse"];
+        };
+        SkillResponse: {
+            description: string;
+            enabled: boolean;
+            files: number;
+            installed_by: string | null;
+            name: string;
+            sha256: string;
+            size_bytes: number;
+            source: components["schemas"]["SkillSourceResponse"];
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            version: string | null;
+        };
+        SkillSourceResponse: {
+            address: string | null;
+            /** @enum {string} */
+            kind: "page" | "agent" | "folder" | "zip" | "git";
+            subfolder: string | null;
         };
         Spent: {
             /** @description Millionths of the currency */
@@ -9455,6 +9931,8 @@ export interface operations {
                     };
                     /** Name */
                     name?: string | null;
+                    /** Parser */
+                    parser?: string | null;
                     /** Text */
                     text?: string | null;
                     /** Url */
@@ -9467,6 +9945,8 @@ export interface operations {
                     file: string;
                     /** @description A JSON object that searches can filter by */
                     metadata?: string;
+                    /** @description `author/plugin.parser`, or `builtin` */
+                    parser?: string;
                 };
             };
         };
@@ -9811,6 +10291,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SearchResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_engines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EngineListResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_parsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParserListResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -11089,6 +11627,77 @@ export interface operations {
             };
         };
     };
+    read_plugin_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginConfigResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    change_plugin_config: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                author: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PluginConfigBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginConfigResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     read_log: {
         parameters: {
             query?: {
@@ -11808,6 +12417,436 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SettingsResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_skills: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_SkillResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    create_skill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSkillBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillDetailResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_skill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillDetailResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replace_skill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillChangeBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillDetailResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_skill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_skill_files: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_SkillFileEntry_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_skill_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillFileResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    write_skill_file: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                name: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillFileBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillDetailResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_skill_file: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                name: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillDetailResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    install_skills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Replace
+                     * @default false
+                     */
+                    replace?: boolean;
+                    /**
+                     * Source
+                     * @default
+                     */
+                    source?: string;
+                    /** Source Paths */
+                    source_paths?: string[] | null;
+                    /**
+                     * Source Subdir
+                     * @default
+                     */
+                    source_subdir?: string;
+                    /**
+                     * Target Suffix
+                     * @default
+                     */
+                    target_suffix?: string;
+                };
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description A zip of skills
+                     */
+                    file: string;
+                    replace?: string;
+                    source_paths?: string;
+                    source_subdir?: string;
+                    target_suffix?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstalledSkillsResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    preview_skills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Source
+                     * @default
+                     */
+                    source?: string;
+                    /**
+                     * Source Subdir
+                     * @default
+                     */
+                    source_subdir?: string;
+                    /**
+                     * Target Suffix
+                     * @default
+                     */
+                    target_suffix?: string;
+                };
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description A zip of skills
+                     */
+                    file: string;
+                    source_subdir?: string;
+                    target_suffix?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillPreviewResponse"];
                 };
             };
             /** @description What went wrong, in words */

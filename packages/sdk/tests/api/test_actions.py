@@ -18,6 +18,7 @@ from parlour_sdk.protocol.event_log import EventPage, EventRecord
 from parlour_sdk.protocol.history import HistoryPage, HistorySearchResult
 from parlour_sdk.protocol.host import HostVersion
 from parlour_sdk.protocol.host_actions import HOST_ACTIONS
+from parlour_sdk.protocol.knowledge import ParsedFile
 from parlour_sdk.protocol.models import ModelAnswer, ModelChunk
 from parlour_sdk.protocol.people import Group, GroupMember, User
 from parlour_sdk.protocol.platform_events import FriendAdded
@@ -62,6 +63,7 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "storage_list": ("storage.list", ("plugin",), StorageKeys),
     "get_file": ("files.get", ("f",), HostFile),
     "platform_action": ("platform.request_action", ("message.send", {"chat": "c"}, {"text": "t"}), ActionOutcome),
+    "get_plugin_config": ("host.plugin_config", (), dict),
     "get_host_version": ("host.version", (), HostVersion),
     "run_create": ("runs.create", ("agent", "hi"), runs.AgentRun),
     "run_get": ("runs.get", ("r",), runs.AgentRun),
@@ -106,6 +108,8 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "call_platform_api": ("platform.call", ("bot", "pin_message", {"id": 1}), type(None)),
     "process_start": ("processes.start", ("goose", "goose"), StartedProcess),
     "process_write": ("processes.write", ("process", b"x"), type(None)),
+    "get_knowledge_file": ("knowledge_files.read", ("f",), bytes),
+    "invoke_parser": ("knowledge_files.parse", ("f",), ParsedFile),
     "list_bots": ("listing.bots", (), list),
     "get_bot_capabilities": ("listing.capabilities", ("bot",), listing.BotCapabilities),
     "list_plugins": ("listing.plugins", (), list),
@@ -113,7 +117,7 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "list_tools": ("listing.tools", (), list),
     "start_conversation": ("conversations.start", ("c",), str),
 }
-BUILT_ON_OTHERS = {"artifacts.stream", "files.stream", "listing.supports"}
+BUILT_ON_OTHERS = {"artifacts.stream", "files.stream", "knowledge_files.stream", "listing.supports"}
 ANSWERS = {
     "artifact_create": {"artifact": {"artifact_id": "a", "artifact_type": "file", "source": "run"}},
     "storage_get": {"found": True, "content_base64": "eA=="},

@@ -14,6 +14,16 @@ export const stores = queryOptions({
   queryFn: async () => (await answer(api.GET("/api/v1/knowledge-stores"))).items,
 });
 
+export const engines = queryOptions({
+  queryKey: ["knowledge-engines"],
+  queryFn: async () => (await answer(api.GET("/api/v1/knowledge-engines"))).items,
+});
+
+export const parsers = queryOptions({
+  queryKey: ["knowledge-parsers"],
+  queryFn: async () => (await answer(api.GET("/api/v1/knowledge-parsers"))).items,
+});
+
 /** The newest files; a base may have thousands, so further ones are read on request. */
 export const files = (kb_id: string, pages: number) =>
   queryOptions({

@@ -52,6 +52,7 @@ from .config_changes import config_reloads
 from .core import build_core
 from .core_ports import CorePorts
 from .data_directory import DataDirectory
+from .documents import MessageDocuments, open_documents
 from .host import FINAL_WRITE_SECONDS, Host, HostExtensions, finish_within
 from .knowledge import KnowledgeSubsystem
 from .models import open_models
@@ -99,7 +100,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         catalogue = BuiltinAdapterCatalogue(settings.platforms.external)
         bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)
         models = await stack.enter_async_context(open_models(settings.models, journal, secrets, clock))
-        knowledge, skills = KnowledgeSubsystem(models.models, settings), SkillSubsystem()
+        knowledge, skills = KnowledgeSubsystem(models.models, components, settings), SkillSubsystem()
         send_log = stack.enter_context(closing(SendLogFile(directory.send_log, journal, ids)))
         ports = additions.wrap_ports(
             CorePorts(
@@ -113,7 +114,12 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
                 bots=bots,
                 send_log=send_log,
                 providers=Providers(
-                    platforms=bots, tools=tools, models=models.models, knowledge=knowledge, skills=skills
+                    platforms=bots,
+                    tools=tools,
+                    models=models.models,
+                    knowledge=knowledge,
+                    skills=skills,
+                    documents=MessageDocuments(partial(open_documents, settings, directory.folder)),
                 ),
                 objects=await stack.enter_async_context(_objects(settings.artifacts, directory)),
                 sizes=ArtifactLimits(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),

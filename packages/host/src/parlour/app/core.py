@@ -10,6 +10,7 @@ from parlour.core.config.bots import BotRepository
 from parlour.core.config.budgets import BudgetRepository
 from parlour.core.config.default_agents import DefaultAgentRepository
 from parlour.core.config.pipelines import PipelineRepository
+from parlour.core.config.plugin_configs import PluginConfigs
 from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
@@ -88,6 +89,7 @@ class Core:
     schedules: ScheduleRepository
     budgets: BudgetRepository
     word_lists: WordListRepository
+    plugin_configs: PluginConfigs
     pipelines: PipelineRepository
     filters: TextFilters
     days: Days
@@ -149,6 +151,7 @@ def build_core(ports: CorePorts) -> Core:
         inbound_webhooks=config.inbound_webhooks,
         budgets=config.budgets,
         word_lists=config.word_lists,
+        plugin_configs=config.plugin_configs,
         pipelines=config.pipelines,
         filters=config.filters,
         languages=config.languages,

@@ -10,6 +10,7 @@ from parlour.core.actions.gate import Gate
 from parlour.core.actions.history import EventActions, HistoryActions
 from parlour.core.actions.host import HostInfoActions
 from parlour.core.actions.platform_action import PlatformRequestActions
+from parlour.core.actions.plugin_config import PluginConfigActions
 from parlour.core.actions.processes import ProcessActions
 from parlour.core.actions.runs import RunActions
 from parlour.core.actions.runtimes import RuntimeActions
@@ -253,6 +254,7 @@ def build_gate(
         CatalogActions(ports.plugin_list, ports.components),
         PlatformRequestActions(actions.requests),
         HostInfoActions(VERSION),
+        PluginConfigActions(config.plugin_configs, ports.plugin_list, ports.secrets),
         ProcessActions(ports.processes, ports.plugin_grants),
     ]
     handlers = with_effect_gate(build_handlers(groups, providers, journal, clock), ports.ownership)

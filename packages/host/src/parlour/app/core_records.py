@@ -6,6 +6,7 @@ from parlour.core.config.bots import BotRepository
 from parlour.core.config.budgets import BudgetRepository
 from parlour.core.config.default_agents import DefaultAgentRepository
 from parlour.core.config.pipelines import PipelineRepository
+from parlour.core.config.plugin_configs import PluginConfigs
 from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
@@ -67,6 +68,7 @@ class ConfigParts:
     inbound_webhooks: WebhookRepository
     budgets: BudgetRepository
     word_lists: WordListRepository
+    plugin_configs: PluginConfigs
     pipelines: PipelineRepository
     filters: TextFilters
     """Filters of message policies, which use the word lists."""
@@ -86,6 +88,7 @@ def build_config(ports: CorePorts) -> ConfigParts:
         inbound_webhooks=WebhookRepository(journal, clock),
         budgets=BudgetRepository(journal, clock),
         word_lists=word_lists,
+        plugin_configs=PluginConfigs(journal, clock),
         pipelines=PipelineRepository(journal, clock),
         filters=TextFilters(CompiledWordLists(word_lists).find),
         languages=Languages(ports.language),

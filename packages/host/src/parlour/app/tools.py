@@ -48,12 +48,14 @@ async def open_tools(
             TimeNow(ports.clock),
             Calculator(),
             WebFetch(allowed, settings.tools.fetch_seconds),
-            ArtifactReadTool(core.artifacts, core.sessions),
+            ArtifactReadTool(core.artifacts, ports.providers.documents, core.sessions),
         ]
     )
     repository = McpServerRepository(ports.journal, ports.clock)
     await repository.load()
-    servers = McpServers(repository, secrets, ports.clock, settings.mcp.allow_unsandboxed, ReconnectPolicy())
+    servers = McpServers(
+        repository, secrets, ports.clock, settings.mcp.allow_unsandboxed, ReconnectPolicy(), box.servers.open
+    )
     registry.add(native)
     registry.add(PluginTools(ports.components, ports.plugins, settings.tools.call_seconds))
     registry.add(servers)

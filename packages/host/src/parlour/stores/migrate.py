@@ -50,6 +50,8 @@ KNOWN_REVISIONS = (
     "0020",
     "0021",
     "0022",
+    "0023",
+    "0024",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]

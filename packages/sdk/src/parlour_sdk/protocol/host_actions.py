@@ -15,7 +15,7 @@ from . import artifacts, files, history, knowledge, listing, models, platform_ap
 from .actions import ActionOutcome, RequestAction
 from .calls import Call, Done
 from .event_log import EventGet, EventPage, EventPageGet, EventRecord
-from .host import HostVersion, HostVersionGet
+from .host import HostVersion, HostVersionGet, PluginConfig, PluginConfigGet
 from .limits import (
     ARTIFACT_CHUNK_BYTES,
     INLINE_BINARY_BYTES,
@@ -130,6 +130,8 @@ HOST_ACTIONS: dict[str, HostAction] = {
             max_bytes=64 * KIBIBYTE,
             effect=_READ,
         ),
+        _outside("get_knowledge_file", knowledge.GetKnowledgeFile, files.FileChunk, effect=_LIVE),
+        _outside("invoke_parser", knowledge.InvokeParser, knowledge.ParsedFile, effect=_LIVE),
         _in_run("list_skills", ListSkills, SkillList, "skills:list", effect=_READ),
         _in_run("activate_skill", ActivateSkill, ActiveSkill, "skills:activate", resource=_SKILL, effect=_READ),
         _in_run(
@@ -196,6 +198,7 @@ HOST_ACTIONS: dict[str, HostAction] = {
             effect=_RECORD,
         ),
         _either("get_host_version", HostVersionGet, HostVersion, effect=_LIVE),
+        _either("get_plugin_config", PluginConfigGet, PluginConfig, effect=_LIVE),
         _either("run_create", runs.RunCreate, runs.AgentRun, "agent_runs:create", max_bytes=RESULT_BYTES),
         _either("run_get", runs.RunGet, runs.AgentRun, "agent_runs:read", effect=_LIVE),
         _either("run_list", runs.RunList, runs.RunPage, "agent_runs:read", effect=_LIVE),

@@ -62,6 +62,7 @@ from parlour.http.knowledge import endpoints as knowledge_bases
 from parlour.http.knowledge import file_endpoints as knowledge_files
 from parlour.http.knowledge.access import KnowledgeAccess
 from parlour.http.knowledge.file_endpoints import FileUploads
+from parlour.http.knowledge.plugins import PluginKnowledge
 from parlour.http.live import endpoints as live
 from parlour.http.mcp_servers import endpoints as mcp_servers
 from parlour.http.mcp_servers.mapping import McpServerMapper
@@ -78,8 +79,10 @@ from parlour.http.pagination import Pages
 from parlour.http.pipelines import endpoints as pipelines
 from parlour.http.pipelines.endpoints import PipelineMapper
 from parlour.http.platform_callbacks import endpoints as platform_callbacks
+from parlour.http.plugins import config_endpoints as plugin_configs
 from parlour.http.plugins import endpoints as plugins
 from parlour.http.plugins.audit import PluginAudit
+from parlour.http.plugins.config_endpoints import PluginConfigForms
 from parlour.http.principals import Authenticator
 from parlour.http.runs import endpoints as runs
 from parlour.http.runs.queries import RunListing
@@ -285,12 +288,14 @@ class RouterBuilder:
         host, core = self.host, self.host.core
         access = KnowledgeAccess(host.knowledge)
         references = ResourceReferences(core.agents, core.registry, "knowledge_bases")
-        uploads = FileUploads(access, core.artifacts, ArtifactAccess(host.journal), self.uploads)
+        plugins = PluginKnowledge(host.knowledge.components, host.secrets)
+        uploads = FileUploads(access, plugins, core.artifacts, ArtifactAccess(host.journal), self.uploads)
         return [
             knowledge_bases.router(
                 access,
                 references,
                 host.knowledge,
+                plugins,
                 host.knowledge.embedding_problem,
                 host.cursors,
                 host.ids,
@@ -314,6 +319,7 @@ class RouterBuilder:
                 plugin_audit,
                 host.cursors,
             ),
+            plugin_configs.router(PluginConfigForms(host.plugins, host.core.plugin_configs, host.secrets, host.clock)),
             tools.router(mcp.registry, host.cursors),
             box.router(
                 host.box.service,
@@ -330,7 +336,9 @@ class RouterBuilder:
 
     def _records(self) -> list[APIRouter]:
         host, core, access = self.host, self.host.core, ArtifactAccess(self.host.journal)
-        deletion = ConversationDeletion(core.conversations, core.default_agents, core.conversation_eraser, host.clock)
+        deletion = ConversationDeletion(
+            core.conversations, core.default_agents, core.conversation_eraser, host.box.workspaces, host.clock
+        )
         unclaimed_ms = int(self.settings.artifacts.unclaimed_upload_hours * 3_600_000)
         return [
             conversations.router(

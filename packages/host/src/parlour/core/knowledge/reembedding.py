@@ -1,14 +1,13 @@
 """Makes vectors again: all of a base beside those that are searched, or that of one changed passage."""
 
-import logging
 from dataclasses import replace
 from typing import Any
 
 from parlour.core.jobs.job import JobDone, JobFailed, JobResult
 from parlour.core.jobs.progress import JobProgress
-from parlour.core.journal import Journal, Row, Select, UnitBuilder, Update, above, where
+from parlour.core.journal import Journal, Row, Select, Statement, UnitBuilder, Update, above, where
 from parlour.core.model.ids import ChunkId
-from parlour.core.model.knowledge import KnowledgeBase, collection_name, document_name
+from parlour.core.model.knowledge import KnowledgeBase, document_name
 from parlour.core.model.ports import Clock
 from parlour.core.store.tables import KNOWLEDGE_BASES, KNOWLEDGE_CHUNKS
 
@@ -18,8 +17,6 @@ from .collections import ensure_collection
 from .ingestion import EMBEDDED_AT_ONCE
 from .ports import HOST_CONTEXT, Embeddings, KnowledgeFailed, VectorStores
 from .records import KnowledgeRecords
-
-logger = logging.getLogger(__name__)
 
 
 class Reembedding:
@@ -35,8 +32,11 @@ class Reembedding:
         self._stores = stores
         self._clock = clock
 
-    async def run(self, base: KnowledgeBase, progress: JobProgress) -> JobResult:
-        """Fills a new collection from the stored passages, then switches to it in the unit that ends the job."""
+    async def run(self, base: KnowledgeBase, progress: JobProgress, clean: Statement) -> JobResult:
+        """Fills a new collection from the stored passages, then switches to it in the unit that ends the job.
+
+        `clean` enqueues the job that deletes the collection before, in the same unit.
+        """
         model = base.embedding_model if base.next_embedding_model is None else base.next_embedding_model
         store = base.next_store or base.store
         after = replace(
@@ -61,7 +61,14 @@ class Reembedding:
                 return JobFailed("an operator cancelled it")
         if done:
             await self._stores.of(after.store).flush(after.collection)
-        return JobDone(commit=lambda unit: self._switch(unit, base, after))
+        return JobDone(commit=lambda unit: self._switch(unit, base, after, clean))
+
+    async def lacks_vectors(self, base: KnowledgeBase) -> bool:
+        """Returns whether the vectors of a base are lost; false if its store does not answer."""
+        try:
+            return await self._stores.of(base.store).count(base.collection) is None
+        except KnowledgeFailed as failure:
+            return failure.code == "vectors_damaged"
 
     async def embed_chunk(self, base: KnowledgeBase, chunk_id: str) -> None:
         """Makes the vector of one passage again, or deletes it if the passage is switched off or gone."""
@@ -96,7 +103,11 @@ class Reembedding:
                 base.collection, document, [row["chunk_id"]], vectors[index : index + 1]
             )
 
-    async def _switch(self, unit: UnitBuilder, before: KnowledgeBase, after: KnowledgeBase) -> None:
+    async def drop(self, store: str, collection: str) -> None:
+        """Deletes a collection that is not searched any more."""
+        await self._stores.of(store).drop(collection)
+
+    async def _switch(self, unit: UnitBuilder, before: KnowledgeBase, after: KnowledgeBase, clean: Statement) -> None:
         current = self._bases.get(before.kb_id)
         if current is None:
             await self._stores.of(after.store).drop(after.collection)
@@ -113,10 +124,6 @@ class Reembedding:
         )
         values: dict[str, Any] = {"definition": changed.encode(), "generation": changed.generation, "state": ""}
         unchanged = where(kb_id=before.kb_id, generation=before.generation)
-        unit.add(Update(KNOWLEDGE_BASES, {**values, "updated_at": self._clock.now()}, unchanged))
+        unit.add(Update(KNOWLEDGE_BASES, {**values, "updated_at": self._clock.now()}, unchanged), clean)
         await self._journal.commit(unit.build())
         self._bases.cache(changed)
-        try:
-            await self._stores.of(before.store).drop(collection_name(before.kb_id, before.generation))
-        except KnowledgeFailed as failure:  # the base is searched elsewhere now, so this is no failure of the job
-            logger.warning("the vectors before of knowledge base %s stay: %s", before.kb_id, failure.message)

@@ -22,6 +22,7 @@ from parlour.core.store.tables import (
     MODELS,
     OUTBOX,
     PIPELINES,
+    PLUGIN_CONFIGS,
     ROUTES,
     RUNS,
     SCHEDULES,
@@ -180,5 +181,6 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     MEMORIES: _configuration_reader("memory_id"),
     WORD_LISTS: _configuration_reader("list_id"),
     PIPELINES: _configuration_reader("pipeline_id"),
+    PLUGIN_CONFIGS: _configuration_reader("plugin_id"),
     SKILLS: _configuration_reader("skill_name"),
 }

@@ -38,6 +38,12 @@ class KnowledgeBaseResponse(TypedDict):
     description: str
     emoji: str
     engine: str
+    """`builtin`, or the id of the plugin whose engine stores and searches it."""
+    engine_config: Json
+    """Configuration of the engine; secrets are masked."""
+    engine_settings: Json
+    problem: str | None
+    """Why it can't be searched, such as an engine that is not running."""
     settings: Json
     embedding: EmbeddingResponse
     store: str
@@ -122,7 +128,9 @@ class SearchResponse(TypedDict):
     """Milliseconds of each stage."""
 
 
-def base_response(base: KnowledgeBase, row: Row | None, used_by: list[str]) -> KnowledgeBaseResponse:
+def base_response(
+    base: KnowledgeBase, row: Row | None, used_by: list[str], engine_config: dict[str, Any], problem: str
+) -> KnowledgeBaseResponse:
     counts = row or {}
     embedding: EmbeddingResponse = {"model_id": base.embedding_model or None}
     if base.next_embedding_model is not None:
@@ -132,7 +140,10 @@ def base_response(base: KnowledgeBase, row: Row | None, used_by: list[str]) -> K
         "name": base.name,
         "description": base.description,
         "emoji": base.emoji,
-        "engine": "builtin",
+        "engine": base.engine,
+        "engine_config": engine_config,
+        "engine_settings": dict(base.engine_settings),
+        "problem": problem or None,
         "settings": settings_view(base),
         "embedding": embedding,
         "store": base.store,
@@ -150,13 +161,14 @@ def base_response(base: KnowledgeBase, row: Row | None, used_by: list[str]) -> K
 def settings_view(base: KnowledgeBase) -> dict[str, Any]:
     chunks = base.chunks
     cutting = {"chunker": chunks.chunker, "chunk_size": chunks.tokens, "overlap": chunks.overlap}
-    return {**cutting, "retrieval": asdict(base.retrieval)}
+    return {**cutting, "parsers": dict(base.parsers), "retrieval": asdict(base.retrieval)}
 
 
 def audit_view(base: KnowledgeBase) -> dict[str, Any]:
     values = {"name": base.name, "description": base.description, "settings": settings_view(base)}
     embedding = base.next_embedding_model or base.embedding_model
-    return {**values, "embedding_model": embedding, "store": base.next_store or base.store}
+    engine = {"engine": base.engine, "engine_settings": dict(base.engine_settings)}
+    return {**values, **engine, "embedding_model": embedding, "store": base.next_store or base.store}
 
 
 def file_response(file: BaseFile, progress: ProgressValues | None) -> KnowledgeFileResponse:

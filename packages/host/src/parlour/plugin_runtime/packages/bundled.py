@@ -26,6 +26,9 @@ BUNDLED_PLUGINS = (
     "weknora-agent",
     "a2a-agent",
     "litellm-agent-platform-agent",
+    "dify-datasets",
+    "ragflow-datasets",
+    "fastgpt-datasets",
 )
 """Names of the folders; the same list is in the wheel's build configuration."""
 PACKAGE = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from parlour.core.model.ids import BotId
-from parlour.core.model.providers import CallContext, ProviderFailed
+from parlour.core.model.providers import CallContext, EmptyProvider, ProviderFailed
 from parlour_sdk.protocol.files import FileChunk
 from parlour_sdk.protocol.knowledge import ChunkSource, KnowledgeChunk
 from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
@@ -14,7 +14,7 @@ from parlour_sdk.protocol.resources import FileResource, KnowledgeBaseResource, 
 from parlour_sdk.protocol.skills import ActiveSkill
 
 
-class ScriptedKnowledge:
+class ScriptedKnowledge(EmptyProvider):
     """Holds passages by knowledge base. A search finds those that contain the query, in their given order."""
 
     def __init__(self, bases: Mapping[str, Sequence[str]]) -> None:

@@ -11,10 +11,14 @@ from typing import Any
 from parlour_sdk.protocol.files import FileChunk, GetFile
 from parlour_sdk.protocol.knowledge import (
     ChunkSource,
+    GetKnowledgeFile,
+    InvokeParser,
     KnowledgeChunk,
     KnowledgeList,
     KnowledgeResult,
     ListKnowledge,
+    ParsedFile,
+    ParsedSection,
     RetrieveKnowledge,
 )
 from parlour_sdk.protocol.resources import FileResource, KnowledgeBaseResource, SkillResource
@@ -110,7 +114,7 @@ class Files:
         self._files = dict(files)
 
     def handlers(self) -> dict[str, Handler]:
-        return {"get_file": self._get}
+        return {"get_file": self._get, "get_knowledge_file": self._get, "invoke_parser": self._parse}
 
     def resources(self) -> list[FileResource]:
         return [
@@ -120,7 +124,13 @@ class Files:
             for key in self._files
         ]
 
-    async def _get(self, caller: Caller, request: GetFile) -> FileChunk:
+    async def _parse(self, caller: Caller, request: InvokeParser) -> ParsedFile:
+        """Returns the file as text, with a section for each paragraph."""
+        text = self._bytes(request.file_key).decode()
+        sections = [ParsedSection(text=paragraph) for paragraph in text.split("\n\n") if paragraph.strip()]
+        return ParsedFile(text=text, sections=sections)
+
+    async def _get(self, caller: Caller, request: GetFile | GetKnowledgeFile) -> FileChunk:
         content, name = self._bytes(request.file_key), self._name(request.file_key)
         end = request.offset + request.length
         return FileChunk(
@@ -134,6 +144,8 @@ class Files:
         )
 
     def _bytes(self, key: str) -> bytes:
+        if key not in self._files:
+            raise Failure("not_found", f"there is no file '{key}'").exception()
         match self._files[key]:
             case bytes() as content:
                 return content

@@ -150,6 +150,8 @@ def _retrieval_sentence(data: dict[str, Any]) -> ExplanationSentence:
     passages = data.get("passages", [])
     names = list(dict.fromkeys(str(passage.get("file_name")) for passage in passages))
     values = {"base": data.get("kb_id"), "count": len(passages), "names": ", ".join(names)}
+    if data.get("as_of") == "gone":
+        return ExplanationSentence("retrieved_gone", values)
     return ExplanationSentence("retrieved" if passages else "retrieved_nothing", values)
 
 

@@ -38,6 +38,8 @@ ENGLISH_SENTENCES = {
     "tool": "It used the tool {tool}.",
     "tool_failed": "The tool {tool} failed.",
     "retrieved": "It searched the knowledge base {base} and found {count} passages: {names}.",
+    "retrieved_gone": "What the original run found in the knowledge base {base} is gone, so it was searched as it is "
+    "now: {count} passages: {names}.",
     "retrieved_nothing": "It searched the knowledge base {base} and no passage fitted.",
     "steering_queued": "Event {event} came while it ran and was put into its queue.",
     "steering_injected": "It took in what had come meanwhile.",
