@@ -2,9 +2,9 @@
 
 import json
 import sys
-from typing import Any
 
 import nonebot  # type: ignore[import-not-found]
+from nonebot.adapters import Bot, Event  # type: ignore[import-not-found]
 from nonebot.adapters.qq import Adapter  # type: ignore[import-not-found]
 
 
@@ -27,7 +27,7 @@ def main(url: str, app_id: str, secret: str) -> None:
     repeat = nonebot.on_message()
 
     @repeat.handle()  # type: ignore[untyped-decorator]
-    async def _(bot: Any, event: Any) -> None:
+    async def _(bot: Bot, event: Event) -> None:
         await bot.send(event, event.get_plaintext().strip())
 
     nonebot.run()

@@ -231,8 +231,8 @@ class QQSimulator(PlatformSimulator[SentQQMessage, QQSimulatorRefusal]):
         if kind == "C2C_MESSAGE_CREATE":
             return {**message, "author": {"id": user_id, "user_openid": user_id, "username": "小明"}}
         if kind.startswith("GROUP"):
-            member = {"id": user_id, "member_openid": user_id, "member_role": "member"}
-            return {**message, "group_openid": chat, "author": member}
+            member = {"id": user_id, "member_openid": user_id, "member_role": "member", "bot": False}
+            return {**message, "group_id": chat, "group_openid": chat, "author": member}
         author: Json = {"id": user_id, "username": "小明", "bot": False}
         place = {"guild_id": chat} if kind.startswith("DIRECT") else {"guild_id": "7000", "channel_id": chat}
         return {**message, **place, "author": author, "member": {"nick": "小明", "roles": ["11"]}}
