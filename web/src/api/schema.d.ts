@@ -4540,6 +4540,8 @@ export interface components {
             parser: string | null;
             /** @description Percent. */
             progress: number;
+            /** @description Days after which a web page is fetched again; null: never. */
+            refresh_days: number | null;
             size_bytes: number;
             source: string;
             /** @description `fetch`, `parse`, `embed` or `switch`, while it is processed. */
@@ -7410,6 +7412,10 @@ export interface components {
         };
         /** WorkspaceBody */
         WorkspaceBody: {
+            /** Admin Commands */
+            admin_commands?: string[] | null;
+            /** Command Prefixes */
+            command_prefixes?: string[] | null;
             /** Currency */
             currency?: string | null;
             /** Language */
@@ -7420,6 +7426,10 @@ export interface components {
             time_zone?: string | null;
         };
         WorkspaceResponse: {
+            /** @description Names of commands that only owners and admins of a group use. */
+            admin_commands: string[];
+            /** @description How chat commands begin; the first is the one that is told. */
+            command_prefixes: string[];
             /** @description The code of the currency that costs are shown in; empty: that of the providers, where they agree. */
             currency: string;
             /**
@@ -9933,6 +9943,8 @@ export interface operations {
                     name?: string | null;
                     /** Parser */
                     parser?: string | null;
+                    /** Refresh Days */
+                    refresh_days?: number | null;
                     /** Text */
                     text?: string | null;
                     /** Url */
