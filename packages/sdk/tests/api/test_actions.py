@@ -18,6 +18,7 @@ from parlour_sdk.protocol.event_log import EventPage, EventRecord
 from parlour_sdk.protocol.history import HistoryPage, HistorySearchResult
 from parlour_sdk.protocol.host import HostVersion
 from parlour_sdk.protocol.host_actions import HOST_ACTIONS
+from parlour_sdk.protocol.live_permissions import PermissionAnswer
 from parlour_sdk.protocol.models import ModelAnswer, ModelChunk
 from parlour_sdk.protocol.people import Group, GroupMember, User
 from parlour_sdk.protocol.platform_events import FriendAdded
@@ -61,6 +62,7 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "storage_list": ("storage.list", ("plugin",), StorageKeys),
     "get_file": ("files.get", ("f",), HostFile),
     "platform_action": ("platform.request_action", ("message.send", {"chat": "c"}, {"text": "t"}), ActionOutcome),
+    "ask_permission": ("permissions.ask", ("Write a.txt",), PermissionAnswer),
     "get_host_version": ("host.version", (), HostVersion),
     "run_create": ("runs.create", ("agent", "hi"), runs.AgentRun),
     "run_get": ("runs.get", ("r",), runs.AgentRun),

@@ -9,6 +9,7 @@ from parlour.core.actions.effect_gate import with_effect_gate
 from parlour.core.actions.gate import Gate
 from parlour.core.actions.history import EventActions, HistoryActions
 from parlour.core.actions.host import HostInfoActions
+from parlour.core.actions.live_questions import LiveQuestionActions
 from parlour.core.actions.platform_action import PlatformRequestActions
 from parlour.core.actions.processes import ProcessActions
 from parlour.core.actions.runs import RunActions
@@ -250,6 +251,7 @@ def build_gate(
         ConversationActions(delivery.conversations, ids, clock),
         CatalogActions(ports.plugin_list, ports.components),
         PlatformRequestActions(actions.requests),
+        LiveQuestionActions(actions.live_questions),
         HostInfoActions(VERSION),
         ProcessActions(ports.processes, ports.plugin_grants),
     ]

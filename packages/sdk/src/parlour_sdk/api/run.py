@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .events import EventsAPI
     from .files import FilesAPI
     from .history import HistoryAPI
+    from .permissions import PermissionsAPI
     from .platform_actions import PlatformActionsAPI
     from .runtimes import RuntimesAPI
     from .skills import SkillsAPI
@@ -73,6 +74,12 @@ class AgentRunAPI(SharedAPI):
         from .platform_actions import PlatformActionsAPI
 
         return PlatformActionsAPI(self._calls)
+
+    @cached_property
+    def permissions(self) -> "PermissionsAPI":
+        from .permissions import PermissionsAPI
+
+        return PermissionsAPI(self._calls)
 
     @cached_property
     def runtimes(self) -> "RuntimesAPI":

@@ -11,7 +11,19 @@ from typing import Literal
 from pydantic import BaseModel
 
 from ..values import dataclass
-from . import artifacts, files, history, knowledge, listing, models, platform_api, processes, runs, runtimes
+from . import (
+    artifacts,
+    files,
+    history,
+    knowledge,
+    listing,
+    live_permissions,
+    models,
+    platform_api,
+    processes,
+    runs,
+    runtimes,
+)
 from .actions import ActionOutcome, RequestAction
 from .calls import Call, Done
 from .event_log import EventGet, EventPage, EventPageGet, EventRecord
@@ -193,6 +205,15 @@ HOST_ACTIONS: dict[str, HostAction] = {
             api="platform_action",
             max_bytes=RESULT_BYTES,
             effect=_RECORD,
+        ),
+        _in_run(
+            "ask_permission",
+            live_permissions.AskPermission,
+            live_permissions.PermissionAnswer,
+            streams=True,
+            api="platform_action",
+            max_bytes=RESULT_BYTES,
+            effect=("refuse", False),
         ),
         _either("get_host_version", HostVersionGet, HostVersion, effect=_LIVE),
         _either("run_create", runs.RunCreate, runs.AgentRun, "agent_runs:create", max_bytes=RESULT_BYTES),
