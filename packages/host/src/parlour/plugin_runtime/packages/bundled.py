@@ -25,6 +25,7 @@ BUNDLED_PLUGINS = (
     "deerflow-agent",
     "weknora-agent",
     "a2a-agent",
+    "acp-agent",
     "litellm-agent-platform-agent",
 )
 """Names of the folders; the same list is in the wheel's build configuration."""
