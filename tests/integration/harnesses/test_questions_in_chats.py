@@ -90,6 +90,7 @@ async def test_a_keyword_in_a_onebot_group_allows_once(acp_host: Host, scripted:
     assert approvals(acp_host, agent)[0]["decided_by"] == f"user:{QQ_BOSS}"
 
 
+@pytest.mark.long
 async def test_after_a_kill_of_the_host_a_question_can_not_be_decided_and_the_session_goes_on(
     tmp_path_factory: pytest.TempPathFactory, scripted: MakeAgent
 ) -> None:

@@ -48,6 +48,9 @@ def test_a_session_goes_on_in_one_process_and_in_a_new_one(acp_host: Host, scrip
     assert said(acp_host, fresh, "first", conversation_id="one") == "first"
     # A new process: it loads the session, repeats what it said, and is set to the mode that asks again.
     assert said(acp_host, fresh, "about", conversation_id="one") == "2 messages, mode default, token hidden-token"
+    [newest, *_] = acp_host.items("/runs", agent_id=kept)
+    refused = acp_host.http().post(f"/runs/{newest['run_id']}/rerun", json={})
+    assert refused.json()["error"]["code"] == "not_supported"
     assert said(acp_host, kept, "garbage") == "still here"
 
 

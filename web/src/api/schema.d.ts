@@ -2663,7 +2663,11 @@ export interface components {
             state_policy: components["schemas"]["StatePolicyResponse"];
             /** @description 0: none. */
             timeout_seconds: number;
-            /** @description The first entry that matches a tool decides about its calls; without one they are allowed. */
+            /**
+             * @description The first entry that matches a tool decides about its calls.
+             *
+             *     Without one they are allowed, except that in groups tools of MCP servers that are not read-only are asked about.
+             */
             tool_policy: components["schemas"]["ToolRuleResponse"][];
         };
         /**
@@ -3415,7 +3419,7 @@ export interface components {
              * Decision
              * @enum {string}
              */
-            decision: "approve" | "deny";
+            decision: "approve" | "always" | "deny";
             /**
              * Reason
              * @default

@@ -160,7 +160,9 @@ def build_lanes(
     targets = RequestedTargets(router, basics.checks, basics.grants)
     creator = RunCreator(journal, targets, delivery.conversations, records.attachments, lanes, ids, clock)
     rerun_executor = RerunExecutor(journal, runs.runner, runs.contexts, records.artifacts, sessions, clock)
-    rerun_targets = RerunTargets(config.agents, basics.checks, basics.grants)
+    rerun_targets = RerunTargets(
+        config.agents, basics.checks, basics.grants, lambda plugin_id: bool(ports.plugin_grants(plugin_id).processes)
+    )
     reruns = Reruns(journal, rerun_targets, rerun_executor, sessions, ids, clock)
     return LaneParts(lanes, steering, recovery, control, creator, RemoteWorkers(journal, remote, clock), reruns)
 

@@ -62,7 +62,7 @@ class PendingApprovals:
         return bool(self._waiting.get(approval_id))
 
     def withdraw(self, approval_id: ApprovalId) -> None:
-        """Lets an approval expire now, since nobody waits for its decision; does nothing if it is decided."""
+        """Lets an approval expire now, because no run waits for its decision; does nothing if it is decided."""
         timer = self._timers.pop(approval_id, None)
         if timer is not None:
             timer.cancel()
