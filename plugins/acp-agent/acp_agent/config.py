@@ -25,6 +25,7 @@ class HarnessConfig(BaseModel):
     api_key: SecretStr = SecretStr("")
     permissions: PermissionMode = "ask"
     allow_always: bool = False
+    use_host: bool = False
     workspace: str = ""
     command: str = ""
     arguments: list[str] = []

@@ -39,6 +39,8 @@ class HarnessSession:
         self.session_id = ""
         self.is_fresh = False
         """True if an earlier session could not be continued."""
+        self.gateway_token = ""
+        """Token for the Host's MCP server; empty if the harness does not use it."""
         self.fingerprint = ""
         """Stands for the configuration that it was started with."""
         self.about: dict[str, Any] = {}
@@ -78,7 +80,8 @@ class HarnessSession:
 
     async def open(self, earlier: str, servers: list[dict[str, Any]]) -> None:
         """Continues an earlier session if there is one and the harness can, and begins a new one otherwise."""
-        place = {"cwd": self.process.working_directory, "mcpServers": servers}
+        mcp = self.capabilities.get("mcpCapabilities") or {}
+        place = {"cwd": self.process.working_directory, "mcpServers": servers if mcp.get("http") else []}
         answer = await self._continue(earlier, place) if earlier else None
         if answer is None:
             self.is_fresh = bool(earlier)

@@ -7,8 +7,9 @@ from collections.abc import AsyncGenerator, Mapping
 from functools import partial
 from typing import Any
 
-from acp_agent.config import read_config
+from acp_agent.config import HarnessConfig, read_config
 from acp_agent.errors import HarnessFailed
+from acp_agent.permissions import GATEWAY_NAME
 from acp_agent.pool import current_pool
 from acp_agent.session import HarnessSession, start_session
 from acp_agent.turn import HarnessTurn
@@ -18,6 +19,7 @@ from parlour_sdk.api import AgentRunAPI
 from parlour_sdk.components import AgentRunner
 from parlour_sdk.components.agent_runner import ConnectionCheck
 from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.protocol.errors import AgentAPIException
 from parlour_sdk.results import Result
 
 SESSION, WORKSPACE, DIRECTORY, HARNESS, HOME, OPEN_TURN = (
@@ -60,9 +62,11 @@ class AcpRunner(AgentRunner):
         workspace = str(stored.get(WORKSPACE) or uuid.uuid4().hex)
         home = await _home(api)
         earlier = str(stored.get(SESSION) or "") if stored.get(HARNESS) == config.harness else ""
-        start = partial(start_session, current_pool().api, config, workspace, home, earlier, [])
+        start = partial(_start, api, config, workspace, home, earlier)
         fingerprint = hashlib.sha256(repr(sorted(ctx.config.items(), key=str)).encode()).hexdigest()
         async with current_pool().session(workspace, fingerprint, start) as session:
+            if session.gateway_token:
+                await api.gateway.open(session.gateway_token)
             values = {
                 WORKSPACE: workspace,
                 HARNESS: config.harness,
@@ -83,6 +87,22 @@ class AcpRunner(AgentRunner):
                     yield result
             finally:
                 await turn_results.aclose()
+
+
+async def _start(api: AgentRunAPI, config: HarnessConfig, workspace: str, home: str, earlier: str) -> HarnessSession:
+    """Starts a harness, with the Host's MCP server if the agent may use it."""
+    token, servers = "", []
+    if config.use_host:
+        try:
+            access = await api.gateway.open()
+        except AgentAPIException as refusal:
+            raise HarnessFailed("acp.gateway", f"the Host's tools are not available: {refusal.error.message}") from None
+        token = access.token
+        headers = [{"name": "Authorization", "value": f"Bearer {token}"}]
+        servers = [{"type": "http", "name": GATEWAY_NAME, "url": access.url, "headers": headers}]
+    session = await start_session(current_pool().api, config, workspace, home, earlier, servers)
+    session.gateway_token = token
+    return session
 
 
 async def _home(api: AgentRunAPI) -> str:

@@ -7,6 +7,7 @@ from parlour.core.actions.catalog import CatalogActions
 from parlour.core.actions.conversations import ConversationActions
 from parlour.core.actions.effect_gate import with_effect_gate
 from parlour.core.actions.gate import Gate
+from parlour.core.actions.gateway import GatewayActions, GatewayTokens
 from parlour.core.actions.history import EventActions, HistoryActions
 from parlour.core.actions.host import HostInfoActions
 from parlour.core.actions.live_questions import LiveQuestionActions
@@ -234,6 +235,7 @@ def build_gate(
     runs: RunParts,
     lanes: LaneParts,
     actions: ActionParts,
+    tokens: GatewayTokens,
 ) -> Gate:
     """Builds the gate with all actions that plugins may call."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
@@ -255,6 +257,7 @@ def build_gate(
         PlatformRequestActions(actions.requests),
         LiveQuestionActions(actions.live_questions),
         HostInfoActions(VERSION),
+        GatewayActions(tokens),
         ProcessActions(ports.processes, ports.plugin_grants),
     ]
     handlers = with_effect_gate(build_handlers(groups, providers, journal, clock), ports.ownership)

@@ -64,6 +64,7 @@ FREE = {
     "state_delete": "a scope",
     "state_list": "a scope",
     "get_host_version": "nothing",
+    "gateway_open": "being the run's own plugin",
     "run_append_result": "being the run's own plugin",
     "run_finalize": "being the run's own plugin",
     "list_bots": "nothing",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .artifacts import ArtifactsAPI
     from .events import EventsAPI
     from .files import FilesAPI
+    from .gateway import GatewayAPI
     from .history import HistoryAPI
     from .permissions import PermissionsAPI
     from .platform_actions import PlatformActionsAPI
@@ -80,6 +81,12 @@ class AgentRunAPI(SharedAPI):
         from .permissions import PermissionsAPI
 
         return PermissionsAPI(self._calls)
+
+    @cached_property
+    def gateway(self) -> "GatewayAPI":
+        from .gateway import GatewayAPI
+
+        return GatewayAPI(self._calls)
 
     @cached_property
     def runtimes(self) -> "RuntimesAPI":

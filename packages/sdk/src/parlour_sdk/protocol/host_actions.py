@@ -14,6 +14,7 @@ from ..values import dataclass
 from . import (
     artifacts,
     files,
+    gateway,
     history,
     knowledge,
     listing,
@@ -215,6 +216,7 @@ HOST_ACTIONS: dict[str, HostAction] = {
             max_bytes=RESULT_BYTES,
             effect=("refuse", False),
         ),
+        _in_run("gateway_open", gateway.GatewayOpen, gateway.GatewayAccess),
         _either("get_host_version", HostVersionGet, HostVersion, effect=_LIVE),
         _either("run_create", runs.RunCreate, runs.AgentRun, "agent_runs:create", max_bytes=RESULT_BYTES),
         _either("run_get", runs.RunGet, runs.AgentRun, "agent_runs:read", effect=_LIVE),
