@@ -19,7 +19,8 @@ MakeAgent = Callable[..., str]
 
 
 def open_host(folder: Path, *grants: str, **settings: object) -> Host:
-    host = Host(folder, PARLOUR__PROGRAMS__FOLDERS=str(Path(sys.executable).parent), **{**QUICK, **settings})
+    own = {"PARLOUR__PROGRAMS__FOLDERS": str(Path(sys.executable).parent)}
+    host = Host(folder, **{**QUICK, **own, **settings})
     host.install(ACP_PLUGIN, "--grant", ",".join(grants or ("processes:other",)))
     return host
 
