@@ -1,6 +1,6 @@
 """A knowledge base in the process of the tests: real database, real vectors, no files."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,13 @@ from typing import Any
 from parlour.core.journal import Unit
 from parlour.core.knowledge import records
 from parlour.core.knowledge.collections import ensure_collection
-from parlour.core.knowledge.ports import HOST_CONTEXT, Embeddings, VectorStore
+from parlour.core.knowledge.ports import HOST_CONTEXT, Embeddings, VectorStores
 from parlour.core.knowledge.retrieval import Retrieval, SearchReport
 from parlour.core.model.ids import ArtifactId, KnowledgeBaseId, KnowledgeFileId
-from parlour.core.model.knowledge import BaseFile, KnowledgeBase, Passage, RetrievalSettings
+from parlour.core.model.knowledge import BaseFile, KnowledgeBase, Passage, RetrievalSettings, StoreName
 from parlour.core.model.providers import EmptyProvider
 from parlour.providers.knowledge.embeddings import ModelEmbeddings
-from parlour.providers.knowledge.vector_files import VectorFiles
+from parlour.providers.knowledge.stores.catalogue import StoreAccount, StoreCatalogue
 from parlour.stores import migrate
 from parlour.stores.sqlite.journal import SqliteJournal
 
@@ -24,11 +24,11 @@ NOW = 1_800_000_000_000
 class BenchBase:
     """One base with one file."""
 
-    def __init__(self, journal: Any, embeddings: Embeddings, store: VectorStore) -> None:
+    def __init__(self, journal: Any, embeddings: Embeddings, stores: VectorStores, store: StoreName) -> None:
         self.journal = journal
-        self.store = store
+        self.store = stores.of(store)
         self.embeddings = embeddings
-        self.base = KnowledgeBase(KnowledgeBaseId("kb"), "bench")
+        self.base = KnowledgeBase(KnowledgeBaseId("kb"), "bench", store=store)
         self.file = BaseFile(
             KnowledgeFileId("file"),
             self.base.kb_id,
@@ -41,7 +41,7 @@ class BenchBase:
             NOW,
             generation=1,
         )
-        self.retrieval = Retrieval(journal, embeddings, store, ModelEmbeddings(EmptyProvider()))
+        self.retrieval = Retrieval(journal, embeddings, stores, ModelEmbeddings(EmptyProvider()))
         self.ids: list[str] = []
 
     async def fill(self, texts: Sequence[str]) -> None:
@@ -67,11 +67,16 @@ class BenchBase:
 
 
 @asynccontextmanager
-async def open_bench(folder: Path, embeddings: Embeddings | None = None) -> AsyncIterator[BenchBase]:
+async def open_bench(
+    folder: Path,
+    embeddings: Embeddings | None = None,
+    store: StoreName = "builtin",
+    accounts: Mapping[str, StoreAccount] | None = None,
+) -> AsyncIterator[BenchBase]:
     migrate.ensure(folder / "bench.db")
     async with SqliteJournal(folder / "bench.db") as journal:
-        store = VectorFiles(folder / "vectors")
+        stores = StoreCatalogue(folder / "vectors", accounts or {})
         try:
-            yield BenchBase(journal, embeddings or ModelEmbeddings(EmptyProvider()), store)
+            yield BenchBase(journal, embeddings or ModelEmbeddings(EmptyProvider()), stores, store)
         finally:
-            await store.close()
+            await stores.close()

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from parlour.testing.adapter_suite import PlatformDriver
+from tests.platforms.dingtalk.driver import DingTalkDriver
 from tests.platforms.discord.driver import DiscordDriver
 from tests.platforms.kook.driver import KookDriver
 from tests.platforms.lark.driver import LarkDriver
@@ -13,6 +14,7 @@ from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
 from tests.platforms.slack.driver import SlackDriver
 from tests.platforms.telegram.driver import TelegramDriver
 from tests.platforms.wecom.driver import WecomDriver
+from tests.platforms.wecombot.driver import WecomBotDriver
 from tests.platforms.wecomcs.driver import WecomCsDriver
 
 
@@ -27,6 +29,7 @@ class SuitePlatform:
 
 
 PLATFORMS: Mapping[str, SuitePlatform] = {
+    "dingtalk": SuitePlatform(DingTalkDriver),
     "discord": SuitePlatform(DiscordDriver),
     "kook": SuitePlatform(KookDriver),
     "lark": SuitePlatform(LarkDriver),
@@ -36,5 +39,6 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "slack": SuitePlatform(SlackDriver),
     "telegram": SuitePlatform(TelegramDriver),
     "wecom": SuitePlatform(WecomDriver),
+    "wecombot": SuitePlatform(WecomBotDriver),
     "wecomcs": SuitePlatform(WecomCsDriver),
 }

@@ -8,10 +8,11 @@ from typing import Any
 from parlour_sdk.agents.template_variables import zone
 from parlour_sdk.agents.tools import GrantedTool
 from parlour_sdk.api import AgentRunAPI
-from parlour_sdk.protocol.content import TextElement
+from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.models import ToolDefinition
 from parlour_sdk.protocol.tools import ToolOutcome
+from parlour_sdk.text_files import is_document
 
 READ_TOOL = "artifact.read"
 SEARCH_TOOL = "history.search"
@@ -32,7 +33,7 @@ def own_tools(ctx: AgentRunContext, api: AgentRunAPI) -> Sequence[GrantedTool]:
 
 READ_DEFINITION = ToolDefinition(
     name=READ_TOOL,
-    description=f"Reads a file that a note names as artifact, as text: {PIECE_BYTES} bytes at once.",
+    description=f"Reads a file that a note names as artifact, also a document, as text: {PIECE_BYTES} bytes at once.",
     parameters_schema={
         "type": "object",
         "properties": {
@@ -62,10 +63,11 @@ async def _read(api: AgentRunAPI, parameters: dict[str, Any]) -> ToolOutcome:
         return _outcome("artifact_id is a text, and offset a number from 0", is_error=True)
     chunk = await api.artifacts.read(artifact_id, offset, PIECE_BYTES)
     text = _decoded(chunk.content)
-    if text is None:
-        return _outcome("this file is no text", is_error=True)
+    if text is None or is_document(MediaElement(type="file", mime_type=chunk.mime_type, artifact_id=artifact_id)):
+        chunk = await api.artifacts.read(artifact_id, offset, PIECE_BYTES, as_text=True)
+        text = chunk.content.decode(errors="ignore")
     end = offset + len(text.encode())
-    more = f"\n[next offset {end}]" if chunk.has_more else ""
+    more = f"\n[next offset {end} of {chunk.size_bytes}]" if chunk.has_more else ""
     return _outcome(f"{text}{more}")
 
 

@@ -46,14 +46,19 @@ class Prompt:
         self._ctx = ctx
         self._parts = [(role, variables.fill(text)) for role, text in parts]
         self._skills = skills.prompt_section(ctx.resources.skills)
+        self._active_skills = ""
         self._variables = variables
         self._guidance = guidance
+
+    def set_active_skills(self, section: str) -> None:
+        """Adds the skills that are active in the conversation to the system message."""
+        self._active_skills = section
 
     def messages(self, summary: str = "") -> list[Message]:
         """Returns one system message, because not every model accepts several, then the examples and the summary."""
         instructions = [text for role, text in self._parts if role == "system"]
         layers = self._layers() if self._guidance else [FORMAT_EXPLANATION] if in_group(self._ctx) else []
-        system_text = "\n\n".join(part for part in (*instructions, *layers, self._skills) if part)
+        system_text = "\n\n".join(part for part in (*instructions, *layers, self._skills, self._active_skills) if part)
         examples = [self._example(role, text) for role, text in self._parts if role != "system"]
         notes = [Message(role="user", content=f"{SUMMARY_HEADING}\n{summary}")] if summary else []
         return [*([Message(role="system", content=system_text)] if system_text else []), *examples, *notes]

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
-from parlour_sdk.agents import context_budget, token_estimates
+from parlour_sdk.agents import context_budget, skills, token_estimates
 from parlour_sdk.agents.compaction import HistoryCompactor
 from parlour_sdk.agents.history import HistoryTail, TranscriptReader
 from parlour_sdk.agents.interim import InterimTexts
@@ -57,7 +57,8 @@ class AgentTurn:
     async def results(self, user_message: UserMessage) -> AsyncGenerator[Result, None]:
         prompt_limit = context_budget.prompt_tokens(self._models.primary)
         most = context_budget.history_tokens(self._settings.context_tokens, prompt_limit, 0)
-        tail, toolbox, chunks = await self._gather(user_message, most)
+        tail, toolbox, chunks, active_skills = await self._gather(user_message, most)
+        self._prompt.set_active_skills(active_skills)
         user_message = UserMessage.from_event(self._ctx, self._settings.event_templates, self._history.members)
         passages = await self._knowledge.rerank(user_message, chunks)
         question = replace(self._knowledge.attach(user_message, passages), facts=self._prompt.facts())
@@ -80,14 +81,15 @@ class AgentTurn:
 
     async def _gather(
         self, user_message: UserMessage, tokens: int
-    ) -> tuple[HistoryTail, Toolbox, list[KnowledgeChunk]]:
+    ) -> tuple[HistoryTail, Toolbox, list[KnowledgeChunk], str]:
         tail = asyncio.ensure_future(self._compactor.tail(tokens))
         toolbox = asyncio.ensure_future(self._load_tools())
         chunks = asyncio.ensure_future(self._knowledge.search(user_message))
+        active_skills = asyncio.ensure_future(skills.active_section(self._ctx, self._api))
         try:
-            return await asyncio.gather(tail, toolbox, chunks)
+            return await asyncio.gather(tail, toolbox, chunks, active_skills)
         finally:
-            for each in (tail, toolbox, chunks):
+            for each in (tail, toolbox, chunks, active_skills):
                 each.cancel()
 
     async def _load_tools(self) -> Toolbox:

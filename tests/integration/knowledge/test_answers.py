@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.harness import Json
+from tests.support.harness import Json, eventually
 from tests.support.scripted_models import LOCAL_PLUGIN, ScriptedModelsHost
 
 from .test_bases import HANDBOOK, finished, new_base, upload
@@ -63,3 +63,36 @@ def test_a_rule_by_sender_keeps_a_base_from_a_run(host: ScriptedModelsHost, base
     assert changed.status_code == 200, changed.text
     run = host.ask(agent, "How many days of annual leave does the deck crew receive?")["run"]
     assert host.results(run["run_id"], "knowledge.retrieved") == []
+
+
+def rerun(host: ScriptedModelsHost, run_id: str) -> list[Json]:
+    """Reruns a run and returns what it searched."""
+    made = host.http().post(f"/runs/{run_id}/rerun", json={})
+    assert made.status_code == 201, made.text
+    again = made.json()["run_id"]
+    eventually(lambda: host.run(again)["finished_at"], "the rerun is over", 30)
+    return [dict(each) for each in host.results(again, "knowledge.retrieved")]
+
+
+def test_a_rerun_gets_what_was_found_then_or_says_that_it_is_gone(host: ScriptedModelsHost) -> None:
+    kb_id = new_base(host)
+    file = finished(host, kb_id, upload(host, kb_id, "fares.txt", b"The ferry fare is four euros.")["file_id"])
+    agent = host.local(knowledge_bases=[kb_id])
+    host.write("Four euros [1].")
+    run_id = host.ask(agent, "What is the ferry fare?")["run"]["run_id"]
+    [before] = host.results(run_id, "knowledge.retrieved")
+
+    finished(host, kb_id, upload(host, kb_id, "other.txt", b"The ferry fare is nine euros on Sundays.")["file_id"])
+    host.write("Four euros [1].")
+    [again] = rerun(host, run_id)
+    assert (again["as_of"], again["passages"]) == ("original", before["passages"])
+    assert "four euros" in host.prompts()[-1][-1][1]
+    assert "nine euros" not in host.prompts()[-1][-1][1]
+
+    finished(host, kb_id, upload(host, kb_id, "fares.txt", b"The ferry fare is six euros.", replace=True)["file_id"])
+    host.write("Six euros [1].")
+    [gone] = rerun(host, run_id)
+    assert gone["as_of"] == "gone"
+    assert before["passages"][0]["chunk_id"] not in {each["chunk_id"] for each in gone["passages"]}
+    assert {each["file_name"] for each in gone["passages"]} == {"fares.txt", "other.txt"}
+    assert file["file_id"]

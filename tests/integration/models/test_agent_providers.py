@@ -1,6 +1,5 @@
 """Tests what the services of a local agent get in their own formats: marks for caches, reasoning items, documents."""
 
-import base64
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -10,8 +9,6 @@ import pytest
 from parlour.testing.model_server import ModelServer, Raw
 from tests.support.agents import AgentHost
 from tests.support.harness import Json, texts
-
-PDF = base64.b64encode(b"%PDF-1.7 a page").decode()
 
 
 @pytest.fixture(scope="module")
@@ -108,23 +105,3 @@ def test_reasoning_items_go_back_with_the_calls_that_followed_from_them(host: Ag
     assert kinds == ["user", "reasoning", "function_call", "function_call_output"]
     assert second["input"][1] == {"type": "reasoning", "summary": [], "encrypted_content": "c2VjcmV0"}
     assert second["input"][2]["call_id"] == second["input"][3]["call_id"] == "c1"
-
-
-def test_a_document_is_handed_over_to_a_model_that_takes_files_and_named_to_others(host: AgentHost) -> None:
-    pdf = {"type": "file", "name": "a.pdf", "mime_type": "application/pdf", "content_base64": PDF}
-    taking = host.local(host.model("openai-responses", abilities=["files"]))
-    host.server.will(responses(message("A page.")))
-    assert send(host, taking, "taken", {"type": "text", "text": "read"}, pdf) == ["A page."]
-    [request] = host.requests(1)
-    part = request["input"][-1]["content"][-1]
-    assert (part["type"], part["filename"]) == ("input_file", "a.pdf")
-    assert part["file_data"] == f"data:application/pdf;base64,{PDF}"
-
-    host.server.forget()
-    send(host, host.local(host.model(abilities=["files"])), "chat", {"type": "text", "text": "read"}, pdf)
-    assert host.requests(1)[0]["messages"][-1]["content"][-1]["file"]["filename"] == "a.pdf"
-    host.server.forget()
-    send(host, host.local(host.model(abilities=["tools"])), "named", {"type": "text", "text": "read"}, pdf)
-    request = host.requests(1)[0]
-    assert "[file: a.pdf, application/pdf" in str(request["messages"][-1]["content"])
-    assert "artifact_read" in [each["function"]["name"] for each in request["tools"]]

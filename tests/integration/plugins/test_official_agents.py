@@ -43,6 +43,8 @@ class OfficialAgent:
     path: str = ""
     """What the address has after that of the service."""
     key: str = "api_key"
+    reports_usage: bool = True
+    """Whether the service reports tokens, so that budgets count them."""
 
     def config(self, service: FakeService) -> dict[str, Any]:
         return {self.address: f"{service.url}{self.path}", self.key: KEY, **self.settings}
@@ -51,14 +53,14 @@ class OfficialAgent:
 AGENTS = (
     OfficialAgent("coze-agent", FakeCoze, {"bot_id": "bot-1"}, "api_base"),
     OfficialAgent("dashscope-agent", FakeDashScope, {"app_id": "app-1"}),
-    OfficialAgent("tbox-agent", FakeTbox, {"app_id": "app-1"}),
+    OfficialAgent("tbox-agent", FakeTbox, {"app_id": "app-1"}, reports_usage=False),
     OfficialAgent("langflow-agent", FakeLangflow, {"flow_id": "flow-1"}),
     OfficialAgent("deerflow-agent", FakeDeerFlow, {"auth": "bearer"}, "api_base", FakeDeerFlow.prefix),
     OfficialAgent("weknora-agent", FakeWeKnora, {}),
-    OfficialAgent("a2a-agent", FakeA2a, {"auth": "bearer"}),
+    OfficialAgent("a2a-agent", FakeA2a, {"auth": "bearer"}, reports_usage=False),
     OfficialAgent("litellm-agent-platform-agent", FakeAgentPlatform, {"agent_id": "agent-1"}),
     OfficialAgent("dify-agent", FakeDify, {"app_type": "chat"}),
-    OfficialAgent("n8n-agent", FakeN8n, {"auth": "header"}, "webhook_url", FakeN8n.path, "header_value"),
+    OfficialAgent("n8n-agent", FakeN8n, {"auth": "header"}, "webhook_url", FakeN8n.path, "header_value", False),
 )
 
 
@@ -84,6 +86,20 @@ def serving(fake: type[FakeService]) -> Iterator[FakeService]:
         loop.call_soon_threadsafe(ended.set)
         thread.join(10)
         loop.close()
+
+
+def check_budget(host: Host, agent_id: str, is_counted: bool) -> None:
+    """Checks that the agent's answers are counted in a budget, which then refuses further ones; or neither of it."""
+    budget = {"name": "one token", "scope": "agent", "target": agent_id, "tokens": 1}
+    made = host.http().post("/budgets", json=budget)
+    assert made.status_code == 201, made.text
+    path = f"/budgets/{made.json()['budget_id']}"
+    assert texts(host.ask(agent_id, "first", conversation_id="budget")) == ["Hello there"]
+    [use] = host.http().get(path).json()["uses"] or [{"used": {"tokens": 0}}]
+    assert (use["used"]["tokens"] > 1) is is_counted
+    second = host.ask(agent_id, "second", conversation_id="budget")
+    assert (second["reason"] == "budget_exceeded") is is_counted, second
+    assert host.http().delete(path, headers={"If-Match": "*"}).status_code in (200, 204)
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +148,7 @@ def test_an_agent_from_the_catalogue_answers_and_stops(own: Host, agent: Officia
         agent_id = own.agent(runner, agent.name, config=config)
         assert texts(own.ask(agent_id, "hello", conversation_id="chat")) == ["Hello there"]
         assert texts(own.ask(agent_id, "again", conversation_id="chat")) == ["Hello there"]
+        check_budget(own, agent_id, agent.reports_usage)
         masked = own.http().get(f"/agents/{agent_id}").json()["runner_config"]
         assert masked[agent.key] != KEY
         assert own.check(runner, masked, agent_id)["ok"], "the stored key stands for its mask"

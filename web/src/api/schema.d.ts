@@ -1190,6 +1190,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/knowledge-engines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Engines
+         * @description The engines of plugins that bases may use instead of the builtin one.
+         */
+        get: operations["list_knowledge_engines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-parsers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Parsers
+         * @description The parsers of plugins that may read files.
+         */
+        get: operations["list_knowledge_parsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-stores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Knowledge Stores
+         * @description The vector stores that bases may use, and what the others lack.
+         */
+        get: operations["list_knowledge_stores"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/mcp-servers": {
         parameters: {
             query?: never;
@@ -1585,6 +1645,30 @@ export interface paths {
          * @description Its agents stay and say that it is gone.
          */
         delete: operations["remove_plugin"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{author}/{name}/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Plugin Config
+         * @description The plugin's own form, and its values; secrets are masked.
+         */
+        get: operations["read_plugin_config"];
+        /**
+         * Change Plugin Config
+         * @description Stores the values and restarts the plugin, which then reads them.
+         */
+        put: operations["change_plugin_config"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2871,6 +2955,13 @@ export interface components {
              */
             overlap?: number;
             /**
+             * Parsers
+             * @default {}
+             */
+            parsers?: {
+                [key: string]: string;
+            };
+            /**
              * @default {
              *       "mode": "hybrid",
              *       "top_k": 5,
@@ -3250,6 +3341,8 @@ export interface components {
             multimodal_input?: boolean;
             /** @default false */
             platform_actions?: boolean;
+            /** @default false */
+            reports_usage?: boolean;
             /** @default false */
             skill_authoring?: boolean;
             /** @default false */
@@ -3645,6 +3738,40 @@ export interface components {
             model_id: string | null;
             /** @description The model whose vectors are being made; they replace the others when they are complete. */
             next_model_id?: string | null;
+        };
+        EngineListResponse: {
+            items: components["schemas"]["EngineResponse"][];
+        };
+        EngineResponse: {
+            config_schema: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            description: {
+                [key: string]: string;
+            };
+            engine: string;
+            /** @description What it takes of a file: `text`, `content`, or `none` if it has its own documents. */
+            files: string;
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            label: {
+                [key: string]: string;
+            };
+            retrieval_schema: {
+                [key: string]: unknown;
+            }[];
         };
         Error: {
             error: {
@@ -4151,6 +4278,25 @@ export interface components {
              * @default
              */
             emoji?: string;
+            /**
+             * Engine
+             * @default builtin
+             */
+            engine?: string;
+            /**
+             * Engine Config
+             * @default {}
+             */
+            engine_config?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Engine Settings
+             * @default {}
+             */
+            engine_settings?: {
+                [key: string]: unknown;
+            };
             /** Name */
             name: string;
             /**
@@ -4158,6 +4304,7 @@ export interface components {
              *       "chunker": "general",
              *       "chunk_size": 400,
              *       "overlap": 60,
+             *       "parsers": {},
              *       "retrieval": {
              *         "min_score": 0.18,
              *         "mode": "hybrid",
@@ -4170,6 +4317,8 @@ export interface components {
              *     }
              */
             settings?: components["schemas"]["BaseSettingsBody"];
+            /** Store */
+            store?: ("builtin" | "pgvector" | "qdrant" | "chroma" | "milvus" | "seekdb") | null;
         };
         KnowledgeBaseResponse: {
             bytes: number;
@@ -4182,16 +4331,29 @@ export interface components {
             description: string;
             embedding: components["schemas"]["EmbeddingResponse"];
             emoji: string;
+            /** @description `builtin`, or the id of the plugin whose engine stores and searches it. */
             engine: string;
+            /** @description Configuration of the engine; secrets are masked. */
+            engine_config: {
+                [key: string]: unknown;
+            };
+            engine_settings: {
+                [key: string]: unknown;
+            };
             files: number;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             kb_id: string;
             name: string;
+            /** @description The vector store that is being filled; null while none is. */
+            next_store: string | null;
+            /** @description Why it can't be searched, such as an engine that is not running. */
+            problem: string | null;
             settings: {
                 [key: string]: unknown;
             };
             /** @description `ready`, `reembedding`, or `rebuilding` after its vectors were lost. */
             status: string;
+            store: string;
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -5124,6 +5286,24 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        ParserListResponse: {
+            items: components["schemas"]["ParserResponse"][];
+        };
+        ParserResponse: {
+            extensions: string[];
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            label: {
+                [key: string]: string;
+            };
+            mime_types: string[];
+            parser: string;
+        };
         /** @description The most a runner may ever be granted. */
         Permissions: {
             /** @default [] */
@@ -5372,6 +5552,28 @@ export interface components {
             kind: string;
             name: string;
         };
+        /**
+         * PluginConfigBody
+         * @description The values of the form. A secret that is sent back masked stays as it is.
+         * @example {
+         *       "config": {
+         *         "city": "Berlin"
+         *       }
+         *     }
+         */
+        PluginConfigBody: {
+            /** Config */
+            config: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The plugin's own form, and its values with their defaults. */
+        PluginConfigResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+            config_schema: components["schemas"]["FormItem"][];
+        };
         PluginPermissionsResponse: {
             asked: {
                 [key: string]: string[];
@@ -5387,6 +5589,8 @@ export interface components {
         };
         PluginResponse: {
             components: components["schemas"]["PluginComponent"][];
+            /** @description Whether it has a form of its own, at `/plugins/{author}/{name}/config`. */
+            configurable: boolean;
             description: {
                 [key: string]: string;
             } | null;
@@ -6358,7 +6562,10 @@ export interface components {
             mode?: ("hybrid" | "vector" | "full_text") | null;
             /** Query */
             query: string;
-            settings?: components["schemas"]["RetrievalBody"] | null;
+            /** Settings */
+            settings?: components["schemas"]["RetrievalBody"] | {
+                [key: string]: unknown;
+            } | null;
             /** Top K */
             top_k?: number | null;
         };
@@ -6528,6 +6735,16 @@ export interface components {
             items: components["schemas"]["HourlyFigures"][];
             next_cursor: null;
             totals: components["schemas"]["Figures"];
+        };
+        StoreListResponse: {
+            items: components["schemas"]["StoreResponse"][];
+        };
+        StoreResponse: {
+            /** @description True for the store of new bases. */
+            is_default: boolean;
+            name: string;
+            /** @description Why it can't be used; null if it can. */
+            problem: string | null;
         };
         /** SubjectBody */
         SubjectBody: {
@@ -9418,6 +9635,8 @@ export interface operations {
                     };
                     /** Name */
                     name?: string | null;
+                    /** Parser */
+                    parser?: string | null;
                     /** Text */
                     text?: string | null;
                     /** Url */
@@ -9430,6 +9649,8 @@ export interface operations {
                     file: string;
                     /** @description A JSON object that searches can filter by */
                     metadata?: string;
+                    /** @description `author/plugin.parser`, or `builtin` */
+                    parser?: string;
                 };
             };
         };
@@ -9774,6 +9995,93 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SearchResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_engines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EngineListResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_parsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParserListResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_knowledge_stores: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreListResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -11011,6 +11319,77 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_plugin_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginConfigResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    change_plugin_config: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                author: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PluginConfigBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginConfigResponse"];
+                };
             };
             /** @description What went wrong, in words */
             default: {

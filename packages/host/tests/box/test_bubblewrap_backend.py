@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
-from parlour.box.backend import Fields
+from parlour.box.backend import Fields, SandboxFolders
 from parlour.box.bubblewrap_backend import BubblewrapBackend, BubblewrapSandbox
 from parlour.box.errors import BoxError
 from parlour.core.box.messages import SessionSpec
@@ -53,7 +53,7 @@ def spec(**fields: Any) -> SessionSpec:
 
 @contextlib.asynccontextmanager
 async def started(backend: BubblewrapBackend, folder: Path, **fields: Any) -> AsyncIterator[BubblewrapSandbox]:
-    sandbox = await backend.start(spec(**fields), folder, lambda event: None)
+    sandbox = await backend.start(spec(**fields), SandboxFolders(folder), lambda event: None)
     try:
         yield sandbox
     finally:

@@ -33,6 +33,7 @@ def plugin(
     description: Text | None = None,
     permissions: Mapping[str, Sequence[str]] | None = None,
     limits: Mapping[str, int] | None = None,
+    config: Sequence[Mapping[str, Any]] = (),
     requirements: Sequence[str] = (),
 ) -> None:
     """Declares the plugin's identity, `author/name`, and what its components may use outside a run. Once per file."""

@@ -19,6 +19,7 @@ from parlour_sdk.protocol.gateway import GatewayAccess
 from parlour_sdk.protocol.history import HistoryPage, HistorySearchResult
 from parlour_sdk.protocol.host import HostVersion
 from parlour_sdk.protocol.host_actions import HOST_ACTIONS
+from parlour_sdk.protocol.knowledge import ParsedFile
 from parlour_sdk.protocol.live_permissions import PermissionAnswer
 from parlour_sdk.protocol.models import ModelAnswer, ModelChunk
 from parlour_sdk.protocol.people import Group, GroupMember, User
@@ -35,6 +36,7 @@ from .recording import RecordingCaller
 EVENT = FriendAdded(event_id="e", timestamp=1, bot_id="b", user=User(id="u"))
 CHAT = ("bot", "group", "chat")
 METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
+    "list_models": ("models.available", (), list),
     "invoke_llm": ("models.invoke", ("m", "hi"), ModelAnswer),
     "invoke_llm_stream": ("models.stream", ("m", "hi"), ModelChunk),
     "invoke_rerank": ("models.rerank", ("m", "q", ["d"]), list),
@@ -65,6 +67,7 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "platform_action": ("platform.request_action", ("message.send", {"chat": "c"}, {"text": "t"}), ActionOutcome),
     "gateway_open": ("gateway.open", (), GatewayAccess),
     "ask_permission": ("permissions.ask", ("Write a.txt",), PermissionAnswer),
+    "get_plugin_config": ("host.plugin_config", (), dict),
     "get_host_version": ("host.version", (), HostVersion),
     "run_create": ("runs.create", ("agent", "hi"), runs.AgentRun),
     "run_get": ("runs.get", ("r",), runs.AgentRun),
@@ -109,6 +112,8 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "call_platform_api": ("platform.call", ("bot", "pin_message", {"id": 1}), type(None)),
     "process_start": ("processes.start", ("goose", "goose"), StartedProcess),
     "process_write": ("processes.write", ("process", b"x"), type(None)),
+    "get_knowledge_file": ("knowledge_files.read", ("f",), bytes),
+    "invoke_parser": ("knowledge_files.parse", ("f",), ParsedFile),
     "list_bots": ("listing.bots", (), list),
     "get_bot_capabilities": ("listing.capabilities", ("bot",), listing.BotCapabilities),
     "list_plugins": ("listing.plugins", (), list),
@@ -116,7 +121,7 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "list_tools": ("listing.tools", (), list),
     "start_conversation": ("conversations.start", ("c",), str),
 }
-BUILT_ON_OTHERS = {"artifacts.stream", "files.stream", "listing.supports"}
+BUILT_ON_OTHERS = {"artifacts.stream", "files.stream", "knowledge_files.stream", "listing.supports"}
 ANSWERS = {
     "artifact_create": {"artifact": {"artifact_id": "a", "artifact_type": "file", "source": "run"}},
     "storage_get": {"found": True, "content_base64": "eA=="},

@@ -273,6 +273,9 @@ async def test_a_variable_that_is_not_json_fails_its_handler() -> None:
     assert (outcome["handled"], outcome["variables"], outcome["failed"]) == (False, {}, ["l0.odd"])
 
 
+PROMPT_EVENT = {"type": "prompt.preparing", "event_id": "e", "timestamp": 1}
+
+
 async def test_prompt_additions_are_returned_in_order() -> None:
     class Adding(EventListener):
         @on("prompt.preparing")
@@ -280,13 +283,80 @@ async def test_prompt_additions_are_returned_in_order() -> None:
             ctx.add_to_prompt("Be kind.")
             ctx.add_to_prompt("By the way", role="user")
 
-    event = {"type": "prompt.preparing", "event_id": "e", "timestamp": 1}
     async with serving_listeners(Adding()) as connection:
-        outcome = await connection.emit(event)
+        outcome = await connection.emit(PROMPT_EVENT)
     assert outcome["prompt_additions"] == [
         {"role": "system", "text": "Be kind."},
         {"role": "user", "text": "By the way"},
     ]
+
+
+ARRIVING = {
+    "type": "message.arriving",
+    "event_id": "e",
+    "timestamp": 1,
+    "agent_id": "agent",
+    "message_id": "m",
+    "message_chain": [],
+    "sender": {"id": "ann"},
+    "chat_type": "private",
+    "chat_id": "ann",
+    "text": "hi",
+}
+
+
+async def test_replies_on_the_path_are_returned_and_not_sent() -> None:
+    class Answering(EventListener):
+        @on("message.arriving")
+        async def answer(self, event: Any, ctx: EventContext) -> None:
+            await ctx.reply("One moment.")
+            ctx.change_input(text=f"{event.text}!")
+
+        @on("*")
+        async def other(self, event: Any, ctx: EventContext) -> None:
+            ctx.stop()
+
+    async with serving_listeners(Answering()) as connection:
+        outcome = EventOutcome.model_validate(await connection.emit(ARRIVING))
+    assert [each.text for each in outcome.replies] == ["One moment."]
+    assert outcome.input is not None
+    assert (outcome.input.text, outcome.stop_propagation) == ("hi!", False)
+
+
+async def test_prompt_and_reply_are_replaced_as_the_last_handler_says() -> None:
+    class Replacing(EventListener):
+        @on("prompt.preparing")
+        async def prompt(self, event: Any, ctx: EventContext) -> None:
+            ctx.replace_prompt([{"role": "system", "content": "Be brief."}])
+
+        @on("reply.preparing")
+        async def replace(self, event: Any, ctx: EventContext) -> None:
+            ctx.replace_reply("one", ["two ", At(target="ann")])
+
+    reply = {
+        "type": "reply.preparing",
+        "run_id": "r",
+        "chat_type": "private",
+        "chat_id": "c",
+        "text": "",
+        "content": "",
+    }
+    async with serving_listeners(Replacing()) as connection:
+        prompt = EventOutcome.model_validate(await connection.emit({**PROMPT_EVENT}))
+        replaced = EventOutcome.model_validate(await connection.emit({**reply, "event_id": "e", "timestamp": 1}))
+    assert [each.content for each in prompt.prompt or ()] == ["Be brief."]
+    assert [each.text for each in replaced.replacement or ()] == ["one", None]
+
+
+async def test_change_for_another_event_fails_its_handler() -> None:
+    class Confused(EventListener):
+        @on("message.arriving")
+        async def confused(self, event: Any, ctx: EventContext) -> None:
+            ctx.replace_reply("too early")
+
+    async with serving_listeners(Confused()) as connection:
+        outcome = await connection.emit(ARRIVING)
+    assert (outcome["handled"], outcome["failed"]) == (False, ["l0.confused"])
 
 
 async def test_a_reply_is_sent_to_the_chat_of_the_event() -> None:

@@ -100,6 +100,10 @@ def test_every_event_can_be_created_with_few_arguments(kind: type[PlatformEvent]
         "approval_id": "a",
         "decision": "deny",
         "command": "c",
+        "agent_id": "a",
+        "run_id": "r",
+        "text": "t",
+        "content": "t",
     }
     made = event(kind, **{name: value for name, value in more.items() if name in kind.model_fields})
     assert (made.bot_id, made.event_id != event(kind, **made.model_dump(exclude={"event_id"})).event_id) == (

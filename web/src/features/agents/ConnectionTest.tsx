@@ -3,17 +3,17 @@ import { useMutation } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Fields } from "../../api/types";
+import type { Fields, Runner } from "../../api/types";
 import { Button } from "../../components/Button";
 import { ErrorMessage } from "../../components/Feedback";
 import { formatDuration } from "../../lib/format";
 
 export function ConnectionTest({
-  runnerId,
+  runner,
   config,
   agentId,
 }: {
-  runnerId: string;
+  runner: Runner;
   config: Fields;
   /** The agent whose stored secrets stand for masked ones; without one it is new. */
   agentId?: string;
@@ -23,7 +23,7 @@ export function ConnectionTest({
     mutationFn: () =>
       answer(
         api.POST("/api/v1/agents/test", {
-          body: { runner_id: runnerId, runner_config: config, agent_id: agentId ?? null },
+          body: { runner_id: runner.id, runner_config: config, agent_id: agentId ?? null },
         }),
       ),
   });
@@ -34,6 +34,9 @@ export function ConnectionTest({
         {t("agents.testConnection")}
       </Button>
       <ErrorMessage error={testing.error ?? (result && !result.ok ? new Error(result.message) : null)} />
+      {!runner.capabilities.reports_usage && !runner.permissions.models?.length && (
+        <p className="text-sm text-muted">{t("agents.usageUnknown")}</p>
+      )}
       {result?.ok && !testing.isPending && (
         <p role="status" className="rounded-control bg-good-wash px-3.5 py-2 text-sm text-good">
           {result.message} <span className="opacity-80">({formatDuration(result.milliseconds)})</span>

@@ -99,7 +99,7 @@ export default function NewAgentPage() {
                 )}
               />
               {runner.capabilities.connection_test && (
-                <ConnectionTest key={runner.id} runnerId={runner.id} config={config} />
+                <ConnectionTest key={runner.id} runner={runner} config={config} />
               )}
             </div>
           )}

@@ -55,7 +55,7 @@ export function SettingsFields({ error, runners }: { error: unknown; runners: Ru
         {runner?.capabilities.connection_test && !disabled && (
           <ConnectionTest
             key={draft.runner_id}
-            runnerId={draft.runner_id}
+            runner={runner}
             config={ofForm(items, draft.runner_config)}
             agentId={draft.agent_id}
           />

@@ -22,9 +22,11 @@ export default function BasePage() {
   const navigate = useNavigate();
   const { kbId } = useParams({ from: "/authenticated/knowledge/$kbId" });
   const base = useQuery(knowledgeQueries.base(kbId));
+  const engines = useQuery(knowledgeQueries.engines);
   if (isGone(base.error)) return <NotFoundPage />;
   if (!base.data) return <div className="p-8">{base.error ? <ErrorMessage error={base.error} /> : <Loading />}</div>;
   const current = base.data.value;
+  const takesFiles = engines.data?.find((each) => each.engine === current.engine)?.files !== "none";
   const path = { params: { path: { kb_id: kbId } } };
   return (
     <PageBody
@@ -43,6 +45,7 @@ export default function BasePage() {
         )
       }
     >
+      {current.problem && <ErrorMessage error={new Error(current.problem)} />}
       <div className="mb-5 flex flex-wrap gap-2">
         {current.status !== "ready" && <Badge tone="warn">{t(`knowledge.status.${current.status}`)}</Badge>}
         <Badge>{t("knowledge.files", { count: current.files })}</Badge>
@@ -55,7 +58,11 @@ export default function BasePage() {
       </div>
       <Tabs
         tabs={[
-          { id: "files", label: t("knowledge.filesTab"), content: <FileList key={kbId} kbId={kbId} edit={edit} /> },
+          {
+            id: "files",
+            label: t("knowledge.filesTab"),
+            content: <FileList key={kbId} kbId={kbId} edit={edit} takesFiles={takesFiles} />,
+          },
           { id: "test", label: t("knowledge.test"), content: <SearchTest key={kbId} base={current} /> },
           {
             id: "settings",

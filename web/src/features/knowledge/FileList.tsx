@@ -10,9 +10,10 @@ import type { KnowledgeFile } from "../../api/types";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
 import { ErrorMessage, Loading } from "../../components/Feedback";
-import { Field, Input } from "../../components/Field";
+import { Field, Input, Select } from "../../components/Field";
 import { Card, State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
+import { localized } from "../../lib/format";
 import { formatSize } from "./size";
 import { useSave } from "../../lib/useSave";
 import * as knowledgeQueries from "./queries";
@@ -22,17 +23,18 @@ const PARALLEL = 2;
 
 type Refusal = { name: string; error: unknown };
 
-export function FileList({ kbId, edit }: { kbId: string; edit: boolean }) {
+export function FileList({ kbId, edit, takesFiles }: { kbId: string; edit: boolean; takesFiles: boolean }) {
   const { t } = useTranslation();
   const [pages, setPages] = useState(1);
   const files = useQuery(knowledgeQueries.files(kbId, pages));
   return (
     <div className="space-y-5">
-      {edit && <DropZone kbId={kbId} />}
-      {edit && <WebPageForm kbId={kbId} />}
+      {edit && takesFiles && <DropZone kbId={kbId} />}
+      {edit && takesFiles && <WebPageForm kbId={kbId} />}
+      {!takesFiles && <p className="text-quiet">{t("knowledge.filesElsewhere")}</p>}
       <ErrorMessage error={files.error} />
       {files.isPending && <Loading />}
-      {files.data?.items.length === 0 && <p className="text-quiet">{t("knowledge.noFiles")}</p>}
+      {takesFiles && files.data?.items.length === 0 && <p className="text-quiet">{t("knowledge.noFiles")}</p>}
       <ul
         className="divide-y divide-line rounded-card border border-line bg-surface empty:hidden"
         aria-label={t("knowledge.filesTab")}
@@ -47,12 +49,14 @@ export function FileList({ kbId, edit }: { kbId: string; edit: boolean }) {
 }
 
 function DropZone({ kbId }: { kbId: string }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const client = useQueryClient();
   const input = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
   const [sending, setSending] = useState(0);
   const [refusals, setRefusals] = useState<Refusal[]>([]);
+  const parsers = useQuery(knowledgeQueries.parsers);
+  const [parser, setParser] = useState("");
   const send = async (chosen: Iterable<File>) => {
     const waiting = [...chosen];
     setRefusals([]);
@@ -61,6 +65,7 @@ function DropZone({ kbId }: { kbId: string }) {
       for (let file = waiting.shift(); file; file = waiting.shift()) {
         const form = new FormData();
         form.set("file", file, file.name);
+        if (parser) form.set("parser", parser);
         try {
           await upload(`/api/v1/knowledge-bases/${kbId}/files`, form);
         } catch (error) {
@@ -108,6 +113,23 @@ function DropZone({ kbId }: { kbId: string }) {
           }}
         />
       </div>
+      {parsers.data && parsers.data.length > 0 && (
+        <div className="mt-3 max-w-sm">
+          <Field label={t("knowledge.parser")} hint={t("knowledge.parserHint")}>
+            {(control) => (
+              <Select {...control} value={parser} onChange={(event) => setParser(event.target.value)}>
+                <option value="">{t("knowledge.parserOfFormat")}</option>
+                <option value="builtin">{t("knowledge.builtinParser")}</option>
+                {parsers.data.map((each) => (
+                  <option key={each.parser} value={each.parser}>
+                    {localized(each.label, i18n.language) || each.parser} ({each.extensions.join(", ")})
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        </div>
+      )}
       <ul className="mt-3 space-y-2 empty:hidden">
         {refusals.map(({ name, error }, index) => (
           <li key={index}>

@@ -6,14 +6,19 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import { fieldMessage } from "../../api/problem";
-import type { KnowledgeBase } from "../../api/types";
+import type { Fields, FormItem, KnowledgeBase } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ErrorMessage, Loading } from "../../components/Feedback";
-import { Field, Input } from "../../components/Field";
+import { Field, Input, Select } from "../../components/Field";
+import { SchemaForm } from "../../components/form/SchemaForm";
+import { ofForm, prefilled } from "../../components/form/values";
 import { Badge, Card, PageBody } from "../../components/Layout";
+import { localized } from "../../lib/format";
+import { BUILTIN, formMessages } from "./engines";
 import { formatSize } from "./size";
 import { useSave } from "../../lib/useSave";
+import { useChoices } from "../agents/useChoices";
 import * as knowledgeQueries from "./queries";
 
 export default function KnowledgePage() {
@@ -64,6 +69,7 @@ function BaseCard({ base }: { base: KnowledgeBase }) {
       </h2>
       {base.description && <p className="mt-1 text-sm text-quiet wrap-anywhere">{base.description}</p>}
       <div className="mt-3 flex flex-wrap gap-2">
+        {base.problem && <Badge tone="bad">{t("knowledge.unavailable")}</Badge>}
         {base.status !== "ready" && <Badge tone="warn">{t(`knowledge.status.${base.status}`)}</Badge>}
         <Badge>{t("knowledge.files", { count: base.files })}</Badge>
         <Badge>{t("knowledge.passages", { count: base.chunks })}</Badge>
@@ -79,9 +85,19 @@ function BaseCard({ base }: { base: KnowledgeBase }) {
 function NewBase({ onCancel }: { onCancel: () => void }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
+  const { i18n } = useTranslation();
+  const engines = useQuery(knowledgeQueries.engines);
+  const choices = useChoices();
   const [name, setName] = useState("");
+  const [engine, setEngine] = useState(BUILTIN);
+  const [config, setConfig] = useState<Fields>({});
+  const form = (engines.data?.find((each) => each.engine === engine)?.config_schema ?? []) as FormItem[];
+  const values = prefilled(form, config);
   const saving = useSave(
-    () => answer(api.POST("/api/v1/knowledge-bases", { body: { name } as never })),
+    () =>
+      answer(
+        api.POST("/api/v1/knowledge-bases", { body: { name, engine, engine_config: ofForm(form, values) } as never }),
+      ),
     ["knowledge"],
     (base) => void navigate({ to: "/knowledge/$kbId", params: { kbId: base.kb_id } }),
   );
@@ -106,6 +122,35 @@ function NewBase({ onCancel }: { onCancel: () => void }) {
             />
           )}
         </Field>
+        {engines.data && engines.data.length > 0 && (
+          <Field label={t("knowledge.engine")} hint={t("knowledge.engineHint")}>
+            {(control) => (
+              <Select
+                {...control}
+                value={engine}
+                onChange={(event) => {
+                  setEngine(event.target.value);
+                  setConfig({});
+                }}
+              >
+                <option value={BUILTIN}>{t("knowledge.builtinEngine")}</option>
+                {engines.data.map((each) => (
+                  <option key={each.engine} value={each.engine}>
+                    {localized(each.label, i18n.language) || each.engine}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        )}
+        <SchemaForm
+          key={engine}
+          items={form}
+          values={values}
+          onChange={setConfig}
+          choices={choices}
+          messages={formMessages(form, saving.error, "engine_config")}
+        />
         <ErrorMessage error={saving.error} />
         <div className="flex gap-2">
           <Button type="submit" weight="primary" busy={saving.isPending}>

@@ -9,6 +9,21 @@ export const bases = listQuery("knowledge", (cursor) => api.GET("/api/v1/knowled
 export const base = (kb_id: string) =>
   detailQuery(["knowledge", kb_id], () => api.GET("/api/v1/knowledge-bases/{kb_id}", { params: { path: { kb_id } } }));
 
+export const stores = queryOptions({
+  queryKey: ["knowledge-stores"],
+  queryFn: async () => (await answer(api.GET("/api/v1/knowledge-stores"))).items,
+});
+
+export const engines = queryOptions({
+  queryKey: ["knowledge-engines"],
+  queryFn: async () => (await answer(api.GET("/api/v1/knowledge-engines"))).items,
+});
+
+export const parsers = queryOptions({
+  queryKey: ["knowledge-parsers"],
+  queryFn: async () => (await answer(api.GET("/api/v1/knowledge-parsers"))).items,
+});
+
 /** The newest files; a base may have thousands, so further ones are read on request. */
 export const files = (kb_id: string, pages: number) =>
   queryOptions({

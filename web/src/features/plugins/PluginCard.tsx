@@ -15,6 +15,7 @@ import { localized } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
 import { InstallDialog } from "./InstallDialog";
 import { Permissions } from "./Permissions";
+import { PluginConfig } from "./PluginConfig";
 import * as pluginQueries from "./queries";
 import { PLUGIN_KEYS } from "./queryKeys";
 import { RemovePlugin } from "./RemovePlugin";
@@ -78,6 +79,11 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
           ))}
           <Sandbox plugin={plugin} />
         </div>
+        {plugin.configurable && (
+          <Collapsible title={t("plugins.config")}>
+            <PluginConfig id={plugin.id} />
+          </Collapsible>
+        )}
         <Collapsible title={ungranted ? t("plugins.permissionsSome", { count: ungranted }) : t("plugins.permissions")}>
           <Permissions plugin={plugin} />
         </Collapsible>

@@ -1,12 +1,20 @@
 // Queries of plugins. The live channel marks them as stale by their keys (api/live.ts).
 import { queryOptions } from "@tanstack/react-query";
 
-import { answer, api } from "../../api/client";
+import { answer, api, versioned } from "../../api/client";
 import { listQuery } from "../../api/queries";
 
 export const plugins = listQuery("plugins", () => api.GET("/api/v1/plugins"));
 
 export const bundled = listQuery("plugins-bundled", () => api.GET("/api/v1/plugins/bundled"));
+
+export const pluginConfig = (id: string) => {
+  const [author = "", name = ""] = id.split("/");
+  return queryOptions({
+    queryKey: ["plugins", "config", id],
+    queryFn: () => versioned(api.GET("/api/v1/plugins/{author}/{name}/config", { params: { path: { author, name } } })),
+  });
+};
 
 export const pluginLogs = (id: string) => {
   const [author = "", name = ""] = id.split("/");

@@ -11,6 +11,7 @@ from parlour.core.actions.knowledge import FileActions, KnowledgeActions, SkillA
 from parlour.core.actions.models import ModelActions
 from parlour.core.actions.platform import PlatformActions
 from parlour.core.actions.prompt_attachments import PromptAttachments
+from parlour.core.actions.recorded_searches import RecordedSearches
 from parlour.core.actions.state import StateActions
 from parlour.core.actions.storage import StorageActions
 from parlour.core.actions.tools import ToolActions
@@ -45,15 +46,15 @@ def resource_groups(
     """Returns the actions on resources that are granted to runs and plugins, and on the values that they keep."""
     usage = UsageRecorder(journal, model_calls, clock)
     return [
-        ModelActions(providers.models, PromptAttachments(artifacts), usage, model_calls),
+        ModelActions(providers.models, PromptAttachments(artifacts, providers.documents), usage, model_calls),
         ToolActions(
             providers.tools, tool_approvals, ToolOutputLimiter(artifacts, journal, clock), usage, journal, clock
         ),
-        KnowledgeActions(providers.knowledge),
+        KnowledgeActions(providers.knowledge, RecordedSearches(journal)),
         SkillActions(providers.skills),
         FileActions(providers.files),
         PlatformActions(providers.platforms, ChunkedUploads(ids, clock)),
-        ArtifactActions(artifacts, journal, ids, clock),
+        ArtifactActions(artifacts, providers.documents, journal, ids, clock),
         StateActions(journal, clock),
         StorageActions(Storage(journal, clock), DEFAULT_QUOTAS),
     ]

@@ -52,6 +52,7 @@ from .config_changes import config_reloads
 from .core import build_core
 from .core_ports import CorePorts
 from .data_directory import DataDirectory
+from .documents import MessageDocuments, open_documents
 from .host import FINAL_WRITE_SECONDS, Host, HostExtensions, finish_within
 from .knowledge import KnowledgeSubsystem
 from .models import open_models
@@ -60,6 +61,7 @@ from .runtime_settings import defaults_from_config
 from .secret_key import FileSecretBox
 from .secret_rotation import SETTLE_SECONDS, SecretRotation
 from .settings import ArtifactSettings, HostSettings, TelemetrySettings
+from .skills import SkillSubsystem
 from .tools import open_tools
 
 
@@ -98,7 +100,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         catalogue = BuiltinAdapterCatalogue(settings.platforms.external)
         bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)
         models = await stack.enter_async_context(open_models(settings.models, journal, secrets, clock))
-        knowledge = KnowledgeSubsystem(models.models)
+        knowledge, skills = KnowledgeSubsystem(models.models, components, settings), SkillSubsystem()
         send_log = stack.enter_context(closing(SendLogFile(directory.send_log, journal, ids)))
         ports = additions.wrap_ports(
             CorePorts(
@@ -111,7 +113,14 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
                 ids=ids,
                 bots=bots,
                 send_log=send_log,
-                providers=Providers(platforms=bots, tools=tools, models=models.models, knowledge=knowledge),
+                providers=Providers(
+                    platforms=bots,
+                    tools=tools,
+                    models=models.models,
+                    knowledge=knowledge,
+                    skills=skills,
+                    documents=MessageDocuments(partial(open_documents, settings, directory.folder)),
+                ),
                 objects=await stack.enter_async_context(_objects(settings.artifacts, directory)),
                 sizes=ArtifactLimits(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),
                 plugin_grants=partial(_plugin_permissions, side.plugins),
@@ -149,14 +158,14 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         bots.serve(core.bots, PluginReplies(ports.journal, core.reply_policy), doors)
         core.feed.start_after(await _last_feed_seq(ports.journal))
         await core.load()
-        await knowledge.open(settings, ports, core, directory.folder)
+        await knowledge.open(ports, core, directory.folder)
         tuning = LiveSettings(ports.journal, defaults_from_config(settings))
         await tuning.load()
-        box = await stack.enter_async_context(open_box(settings, directory, core, ports))
-        open_tool_services = await stack.enter_async_context(
-            open_tools(settings, tools, core, ports, secrets, box.tools)
+        box = await stack.enter_async_context(open_box(settings, directory, core, ports, skills))
+        open_tool_services = await stack.enter_async_context(open_tools(settings, tools, core, ports, secrets, box))
+        reloads = config_reloads(
+            core, models.repository, open_tool_services.mcp_repository, skills.parts.repository, tuning
         )
-        reloads = config_reloads(core, models.repository, open_tool_services.mcp_repository, tuning)
         host = Host(
             settings=settings,
             journal=ports.journal,

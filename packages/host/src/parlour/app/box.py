@@ -14,6 +14,8 @@ from parlour.providers.box.file_tools import BoxFileTools
 from parlour.providers.box.files import BoxFiles
 from parlour.providers.box.output_artifacts import OutputArtifacts
 from parlour.providers.box.service import BoxService
+from parlour.providers.box.skill_tools import SkillTools
+from parlour.providers.box.skills import BoxSkills
 from parlour.providers.box.tools import BoxTools
 from parlour_sdk.values import dataclass
 
@@ -21,6 +23,7 @@ from .core import Core
 from .core_ports import CorePorts
 from .data_directory import DataDirectory
 from .settings import HostSettings
+from .skills import SkillSubsystem
 
 READY_SECONDS = 10.0
 """Seconds that the start of the Host, or saving an agent, waits for a Box that is starting."""
@@ -32,11 +35,13 @@ class BoxSubsystem:
 
     connection: BoxConnection
     tools: BoxTools
+    skill_tools: SkillTools
     service: BoxService
+    skills: SkillSubsystem
 
     async def prepare(self, *agents: Agent) -> None:
         """Starts the Box if one of the agents uses it, and waits until its tools can be offered or can't be."""
-        if any(uses_box(agent) for agent in agents):
+        if self.skills.is_used or any(uses_box(agent) for agent in agents):
             await self.connection.wait_until_known(READY_SECONDS)
 
 
@@ -46,7 +51,7 @@ def uses_box(agent: Agent) -> bool:
 
 @asynccontextmanager
 async def open_box(
-    settings: HostSettings, directory: DataDirectory, core: Core, ports: CorePorts
+    settings: HostSettings, directory: DataDirectory, core: Core, ports: CorePorts, skills: SkillSubsystem
 ) -> AsyncIterator[BoxSubsystem]:
     """Opens the Box. Its process starts with the first need."""
     box = settings.box
@@ -54,6 +59,8 @@ async def open_box(
         backend=box.backend,
         bubblewrap=str(settings.plugins.bubblewrap or ""),
         root=str(box.local.host_root or directory.path / "box" / "workspaces"),
+        skills_root=str(box.local.skills_root or directory.path / "box" / "skills"),
+        wheels=str(box.local.wheels or directory.path / "box" / "wheels"),
         hidden=[str(directory.path)],
         idle_seconds=box.idle_seconds,
         max_sessions=box.max_sessions,
@@ -61,18 +68,29 @@ async def open_box(
         workspace_mb=box.local.workspace_quota_mb,
     )
     connection = BoxConnection(config, ports.ids.new(), box.enabled)
-    service = BoxService(connection, ports.clock)
+
+    async def unavailable_reason() -> str:
+        await connection.wait_until_known(READY_SECONDS)
+        return connection.unavailable_reason()
+
+    await skills.open(ports, core, unavailable_reason, lambda: connection.status.state == "ready")
+    box_skills = BoxSkills(skills.parts.repository, skills.parts.packages, skills.parts.activations, connection)
+    service = BoxService(connection, box_skills, ports.clock)
     files = BoxFiles(service)
+    callers = BoxCallers(core.sessions, core.agents, box_skills, ports.journal, box.force_template)
     tools = BoxTools(
         connection,
-        lambda: any(uses_box(agent) for agent in core.agents.all()),
-        BoxCallers(core.sessions, core.agents, ports.journal, box.force_template),
-        BoxCommands(service, OutputArtifacts(core.artifacts, ports.journal, ports.clock)),
+        lambda: skills.is_used or any(uses_box(agent) for agent in core.agents.all()),
+        callers,
+        BoxCommands(service, box_skills, OutputArtifacts(core.artifacts, ports.journal, ports.clock)),
         BoxFileTools(files),
         BoxAttachments(files, core.artifacts, ports.journal, ports.clock),
         BoxAudit(ports.journal, ports.clock),
     )
+    authoring = SkillTools(
+        skills.parts.service, callers, files, lambda: connection.status.state == "ready", ports.clock
+    )
     try:
-        yield BoxSubsystem(connection, tools, service)
+        yield BoxSubsystem(connection, tools, authoring, service, skills)
     finally:
         await connection.close()

@@ -23,6 +23,10 @@ class BoxLocalSettings(BaseModel):
 
     host_root: Path | None = None
     """Folder of the workspaces; by default `box/workspaces` in the data directory."""
+    skills_root: Path | None = None
+    """Folder of the unpacked skills; by default `box/skills` in the data directory."""
+    wheels: Path | None = None
+    """Folder with wheels that skills may install without a network; by default `box/wheels` in the data directory."""
     workspace_quota_mb: int = Field(default=1024, ge=1)
     """Maximum size of a workspace in MiB."""
 

@@ -6,6 +6,7 @@ from parlour.core.config.change_watcher import Reload
 from parlour.core.config.live_settings import META_KEY, LiveSettings
 from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.config.models import ModelRepository
+from parlour.core.config.skills import SkillRepository
 from parlour.core.store.table_versions import VersionedTables
 from parlour.core.store.tables import (
     AGENTS,
@@ -18,6 +19,7 @@ from parlour.core.store.tables import (
     PIPELINES,
     ROUTES,
     SCHEDULES,
+    SKILLS,
     WEBHOOKS,
     WORD_LISTS,
 )
@@ -27,7 +29,7 @@ from .core import Core
 VERSIONED_CONFIG = VersionedTables(
     (
         *(AGENTS, BOTS, BUDGETS, DEFAULT_AGENTS, MCP_SERVERS, MODEL_PROVIDERS, MODELS, ROUTES, SCHEDULES),
-        *(PIPELINES, WEBHOOKS, WORD_LISTS),
+        *(PIPELINES, SKILLS, WEBHOOKS, WORD_LISTS),
     ),
     (META_KEY,),
 )
@@ -35,7 +37,11 @@ VERSIONED_CONFIG = VersionedTables(
 
 
 def config_reloads(
-    core: Core, models: ModelRepository, servers: McpServerRepository, settings: LiveSettings
+    core: Core,
+    models: ModelRepository,
+    servers: McpServerRepository,
+    skills: SkillRepository,
+    settings: LiveSettings,
 ) -> Mapping[str, Reload]:
     """Returns the function that reloads each part, by the name of its version."""
     return {
@@ -49,6 +55,7 @@ def config_reloads(
         PIPELINES.name: core.pipelines.load,
         ROUTES.name: core.routes.load,
         SCHEDULES.name: core.schedules.load,
+        SKILLS.name: skills.load,
         WEBHOOKS.name: core.inbound_webhooks.load,
         WORD_LISTS.name: core.word_lists.load,
         META_KEY: settings.reload,

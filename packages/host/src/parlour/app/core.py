@@ -11,6 +11,7 @@ from parlour.core.config.bots import BotRepository
 from parlour.core.config.budgets import BudgetRepository
 from parlour.core.config.default_agents import DefaultAgentRepository
 from parlour.core.config.pipelines import PipelineRepository
+from parlour.core.config.plugin_configs import PluginConfigs
 from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
@@ -91,6 +92,7 @@ class Core:
     schedules: ScheduleRepository
     budgets: BudgetRepository
     word_lists: WordListRepository
+    plugin_configs: PluginConfigs
     pipelines: PipelineRepository
     filters: TextFilters
     days: Days
@@ -131,10 +133,11 @@ class Core:
 
 def build_core(ports: CorePorts) -> Core:
     """Builds the core on the given ports, one subsystem after the other. It loads and starts nothing."""
-    config, records = build_config(ports), build_records(ports)
+    config = build_config(ports)
+    records = build_records(ports, config.budgets)
     hooks = build_hooks(ports, config, records)
     delivery = build_delivery(ports, config, hooks)
-    basics = build_run_basics(ports, config, records)
+    basics = build_run_basics(ports, config, records, hooks, delivery)
     actions = build_run_actions(ports, config, records, hooks, delivery, basics)
     runs = build_runs(ports, config, records, hooks, delivery, basics, actions.planner)
     routing = build_routing(ports, config, records, hooks, delivery, basics, runs)
@@ -152,6 +155,7 @@ def build_core(ports: CorePorts) -> Core:
         inbound_webhooks=config.inbound_webhooks,
         budgets=config.budgets,
         word_lists=config.word_lists,
+        plugin_configs=config.plugin_configs,
         pipelines=config.pipelines,
         filters=config.filters,
         languages=config.languages,

@@ -12,6 +12,7 @@ from parlour.core.actions.history import EventActions, HistoryActions
 from parlour.core.actions.host import HostInfoActions
 from parlour.core.actions.live_questions import LiveQuestionActions
 from parlour.core.actions.platform_action import PlatformRequestActions
+from parlour.core.actions.plugin_config import PluginConfigActions
 from parlour.core.actions.processes import ProcessActions
 from parlour.core.actions.runs import RunActions
 from parlour.core.actions.runtimes import RuntimeActions
@@ -39,6 +40,7 @@ from parlour.core.models import gated_models
 from parlour.core.models.budgeted_models import BudgetedModels
 from parlour.core.plugin_hooks.commands import CommandReplies, PluginCommands
 from parlour.core.remote.workers import RemoteWorkers
+from parlour.core.reruns.rehearsals import HookRehearsals
 from parlour.core.reruns.rerun_executor import RerunExecutor
 from parlour.core.reruns.reruns import Reruns, RerunTargets
 from parlour.core.routing.agent_binder import AgentBinder
@@ -160,10 +162,11 @@ def build_lanes(
     control = RunControl(journal, sessions, lanes, remote, runs.active_runs, runs.event_completer, clock)
     targets = RequestedTargets(router, basics.checks, basics.grants)
     creator = RunCreator(journal, targets, delivery.conversations, records.attachments, lanes, ids, clock)
-    rerun_executor = RerunExecutor(journal, runs.runner, runs.contexts, records.artifacts, sessions, clock)
     rerun_targets = RerunTargets(
         config.agents, basics.checks, basics.grants, lambda plugin_id: bool(ports.plugin_grants(plugin_id).processes)
     )
+    rehearsals = HookRehearsals(basics.arriving, delivery.service.reply_hooks)
+    rerun_executor = RerunExecutor(journal, runs.runner, runs.contexts, rehearsals, records.artifacts, sessions, clock)
     reruns = Reruns(journal, rerun_targets, rerun_executor, sessions, ids, clock)
     return LaneParts(lanes, steering, recovery, control, creator, RemoteWorkers(journal, remote, clock), reruns)
 
@@ -258,6 +261,7 @@ def build_gate(
         LiveQuestionActions(actions.live_questions),
         HostInfoActions(VERSION),
         GatewayActions(tokens),
+        PluginConfigActions(config.plugin_configs, ports.plugin_list, ports.secrets),
         ProcessActions(ports.processes, ports.plugin_grants),
     ]
     handlers = with_effect_gate(build_handlers(groups, providers, journal, clock), ports.ownership)

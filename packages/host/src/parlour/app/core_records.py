@@ -6,6 +6,7 @@ from parlour.core.config.bots import BotRepository
 from parlour.core.config.budgets import BudgetRepository
 from parlour.core.config.default_agents import DefaultAgentRepository
 from parlour.core.config.pipelines import PipelineRepository
+from parlour.core.config.plugin_configs import PluginConfigs
 from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
@@ -32,12 +33,15 @@ from parlour.core.message_policy.filters import TextFilters
 from parlour.core.message_policy.outputs import OutputPolicies
 from parlour.core.message_policy.word_lists import CompiledWordLists
 from parlour.core.models.days import Days
+from parlour.core.models.reported_usage import ReportedUsage
 from parlour.core.models.reservations import Reservations
 from parlour.core.platforms.directory import Directory
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.plugin_hooks.dispatcher import ListenerDispatcher
 from parlour.core.plugin_hooks.host_events import HostEvents, ResponseEvents
+from parlour.core.plugin_hooks.path_hooks import PathHooks
 from parlour.core.plugin_hooks.prompt_hooks import PluginPromptHooks
+from parlour.core.plugin_hooks.reply_hooks import PluginReplyHooks
 from parlour.core.plugin_hooks.retries import ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
 from parlour.core.runs.model_call_log import ModelCallLog
@@ -64,6 +68,7 @@ class ConfigParts:
     inbound_webhooks: WebhookRepository
     budgets: BudgetRepository
     word_lists: WordListRepository
+    plugin_configs: PluginConfigs
     pipelines: PipelineRepository
     filters: TextFilters
     """Filters of message policies, which use the word lists."""
@@ -83,6 +88,7 @@ def build_config(ports: CorePorts) -> ConfigParts:
         inbound_webhooks=WebhookRepository(journal, clock),
         budgets=BudgetRepository(journal, clock),
         word_lists=word_lists,
+        plugin_configs=PluginConfigs(journal, clock),
         pipelines=PipelineRepository(journal, clock),
         filters=TextFilters(CompiledWordLists(word_lists).find),
         languages=Languages(ports.language),
@@ -102,10 +108,11 @@ class RecordParts:
     directory: Directory
     days: Days
     reservations: Reservations
+    reported_usage: ReportedUsage
     memory: MemoryService
 
 
-def build_records(ports: CorePorts) -> RecordParts:
+def build_records(ports: CorePorts, budgets: BudgetRepository) -> RecordParts:
     """Builds the parts that write and read records."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
     artifacts = ArtifactService(journal, ports.objects, ports.fetcher, ids, clock, ports.sizes)
@@ -120,6 +127,7 @@ def build_records(ports: CorePorts) -> RecordParts:
         directory=Directory(journal),
         days=days,
         reservations=Reservations(journal, days, ids, clock),
+        reported_usage=ReportedUsage(journal, budgets, days, clock),
         memory=MemoryService(journal, clock),
     )
 
@@ -135,6 +143,7 @@ class HookParts:
     host_events: HostEvents
     responses: ResponseEvents
     prompt_hooks: PluginPromptHooks
+    path: PathHooks
 
 
 def build_hooks(ports: CorePorts, config: ConfigParts, records: RecordParts) -> HookParts:
@@ -146,8 +155,9 @@ def build_hooks(ports: CorePorts, config: ConfigParts, records: RecordParts) -> 
     jobs.register(retries)
     host_events = HostEvents(subscriptions, retries)
     responses = ResponseEvents(host_events, ports.clock)
-    prompt_hooks = PluginPromptHooks(subscriptions, listeners, ports.clock)
-    return HookParts(subscriptions, listeners, jobs, retries, host_events, responses, prompt_hooks)
+    path = PathHooks(subscriptions, listeners)
+    prompt_hooks = PluginPromptHooks(path, ports.clock)
+    return HookParts(subscriptions, listeners, jobs, retries, host_events, responses, prompt_hooks, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +192,7 @@ def build_delivery(ports: CorePorts, config: ConfigParts, hooks: HookParts) -> D
         DeliveryPublisher(feed, outbox, streams, typing, policy, hooks.responses),
         feed,
         OutputPolicies(config.filters, config.languages),
+        PluginReplyHooks(hooks.path, clock),
     )
     action_rows = ActionRowFactory(outbox, ports.bots, ids, clock)
     return DeliveryParts(

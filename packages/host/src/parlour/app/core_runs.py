@@ -9,6 +9,7 @@ from parlour.core.approvals.tool_approvals import ToolApprovals
 from parlour.core.approvals.tool_calls import ApprovedToolCalls
 from parlour.core.approvals.tracker import PendingApprovals
 from parlour.core.message_policy.limits import MessageLimits
+from parlour.core.plugin_hooks.arrival_hooks import ArrivingHooks
 from parlour.core.remote.queue import RemoteRunQueue
 from parlour.core.runs.action_plan import ActionPlanner
 from parlour.core.runs.active_run import ActiveRuns, RecorderFactory
@@ -45,12 +46,16 @@ class RunBasics:
     loop_guard: LoopGuard
     outcomes: Outcomes
     checks: RunChecks
+    arriving: ArrivingHooks
     admission: RunAdmission
     grants: RunGrants
 
 
-def build_run_basics(ports: CorePorts, config: ConfigParts, records: RecordParts) -> RunBasics:
+def build_run_basics(
+    ports: CorePorts, config: ConfigParts, records: RecordParts, hooks: HookParts, delivery: DeliveryParts
+) -> RunBasics:
     """Builds what decides whether a run may begin, and what it may use."""
+    arriving = ArrivingHooks(hooks.path, delivery.service, ports.bots, ports.journal, ports.clock)
     limits = MessageLimits(ports.journal, lambda: records.days.time_zone, ports.clock)
     loop_guard = LoopGuard(ports.runs_per_sender, ports.runs_per_group, ports.clock)
     return RunBasics(
@@ -60,7 +65,8 @@ def build_run_basics(ports: CorePorts, config: ConfigParts, records: RecordParts
         loop_guard=loop_guard,
         outcomes=Outcomes(),
         checks=RunChecks(ports.runners, ports.secrets, loop_guard),
-        admission=RunAdmission(limits, config.filters, ports.clock),
+        arriving=arriving,
+        admission=RunAdmission(arriving, limits, config.filters, ports.clock),
         grants=RunGrants(ports.journal, ports.providers),
     )
 
@@ -136,11 +142,13 @@ def build_runs(
         ContextFacts(VERSION, records.days, config.languages),
     )
     starter = RunStarter(journal, ports.ownership, basics.grants, contexts, ids, clock)
-    completer = RunCompleter(service, delivery.notice_policy, config.languages, ports.redactor, ids, clock)
+    completer = RunCompleter(
+        service, delivery.notice_policy, config.languages, ports.redactor, records.reported_usage, ids, clock
+    )
     recorders = RecorderFactory(journal, records.artifacts, service, planner, completer, ids, clock)
     active = ActiveRuns(journal, recorders, sessions, publisher, outcomes)
     remote = RemoteRunQueue(journal, starter, contexts, active, sessions, ids, clock)
-    runner = PluginRunner(ports.plugins, ports.ownership, clock)
+    runner = PluginRunner(ports.plugins, ports.ownership, records.reported_usage, clock)
     executor = RunExecutor(starter, runner, AttachmentPrefetcher(records.artifacts), active, sessions, remote)
     events = EventCompleter(journal, completer, publisher, outcomes, clock)
     return RunParts(contexts, starter, active, runner, remote, executor, completer, events)

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 from parlour.core.jobs.job import Job, JobHandler, JobResult
 from parlour.core.jobs.progress import JobProgress
 from parlour.core.journal import Journal, Select, Statement
-from parlour.core.model.providers import CallContext, Models, ProviderFailed
+from parlour.core.model.ids import PluginId
+from parlour.core.model.knowledge import StoreName
+from parlour.core.model.providers import CallContext, Models, ProviderFailed, RecordedPassage
 from parlour.core.models.budgeted_models import BudgetedModels
 from parlour.core.models.gated_models import with_effect_gate
+from parlour.core.plugin_hooks.components import ComponentRegistry
 from parlour.core.store.tables import KNOWLEDGE_BASES
-from parlour_sdk.protocol.knowledge import KnowledgeChunk
+from parlour_sdk.protocol.files import FileChunk
+from parlour_sdk.protocol.knowledge import KnowledgeChunk, ParsedFile
 from parlour_sdk.protocol.resources import KnowledgeBaseResource
 
 from .core import Core
@@ -21,8 +25,9 @@ from .settings import HostSettings
 
 if TYPE_CHECKING:
     from parlour.core.knowledge.jobs import KnowledgeJobs
-    from parlour.core.knowledge.ports import VectorStore
     from parlour.core.knowledge.service import KnowledgeBaseService
+    from parlour.providers.knowledge.plugin_files import PluginFiles
+    from parlour.providers.knowledge.stores.catalogue import StoreAccount, StoreCatalogue
 
 FOLDER = "knowledge"
 """Folder of the data directory with the vectors, which are made again from the database if they are missing."""
@@ -31,8 +36,11 @@ FOLDER = "knowledge"
 class KnowledgeSubsystem:
     """The knowledge bases of a Host. Implements the port of runs."""
 
-    def __init__(self, models: Models) -> None:
+    def __init__(self, models: Models, components: ComponentRegistry, settings: HostSettings) -> None:
+        self.components = components
+        """Engines and parsers of plugins, besides other components."""
         self._models = models
+        self._settings = settings
         self._build: Callable[[], KnowledgeParts] | None = None
         self._parts: KnowledgeParts | None = None
 
@@ -56,6 +64,17 @@ class KnowledgeSubsystem:
             raise ProviderFailed("not_found", f"there is no knowledge base '{kb_id[:64]}'")
         return await self._parts.service.retrieve(context, kb_id, query, top_k, filters)
 
+    async def recall(
+        self, kb_id: str, passages: Sequence[RecordedPassage], found_at: int
+    ) -> Sequence[KnowledgeChunk] | None:
+        return await self._parts.service.recall(kb_id, passages, found_at) if self._parts is not None else None
+
+    async def read_file(self, plugin_id: PluginId, file_key: str, offset: int, length: int) -> FileChunk:
+        return await self._used_parts().plugin_files.read(plugin_id, file_key, offset, length)
+
+    async def parse_file(self, plugin_id: PluginId, file_key: str, parser: str) -> ParsedFile:
+        return await self._used_parts().plugin_files.parse(plugin_id, file_key, parser)
+
     def embedding_problem(self, model_id: str) -> str:
         """Returns why a model can't embed texts; empty if it can. An empty id is the offline embedding."""
         from parlour.providers.knowledge.installation import INSTALL_COMMAND, is_installed
@@ -67,8 +86,20 @@ class KnowledgeSubsystem:
             return "it must be the id of a configured embedding model; leave it out to embed offline"
         return ""
 
-    async def open(self, settings: HostSettings, ports: CorePorts, core: Core, folder: Callable[[str], Path]) -> None:
+    @property
+    def default(self) -> StoreName:
+        """The vector store of new bases."""
+        return self._settings.knowledge.store
+
+    def problem(self, name: str) -> str:
+        """Returns why a vector store can't be used; empty if it can."""
+        from parlour.providers.knowledge.stores.catalogue import store_problem
+
+        return store_problem(name, _store_accounts(self._settings))
+
+    async def open(self, ports: CorePorts, core: Core, folder: Callable[[str], Path]) -> None:
         """Prepares the bases, and loads them if there are any."""
+        settings = self._settings
         self._build = lambda: _build(settings, ports, core, folder)
         core.jobs.register(KnowledgeJobHandler(self))
         if await _has_bases(ports.journal):
@@ -81,7 +112,7 @@ class KnowledgeSubsystem:
 
     async def close(self) -> None:
         if self._parts is not None:
-            await self._parts.store.close()
+            await self._parts.stores.close()
 
     @property
     def jobs(self) -> "KnowledgeJobs":
@@ -97,10 +128,17 @@ class KnowledgeSubsystem:
 class KnowledgeParts:
     """The objects that knowledge bases consist of."""
 
-    def __init__(self, service: "KnowledgeBaseService", jobs: "KnowledgeJobs", store: "VectorStore") -> None:
+    def __init__(
+        self,
+        service: "KnowledgeBaseService",
+        jobs: "KnowledgeJobs",
+        stores: "StoreCatalogue",
+        plugin_files: "PluginFiles",
+    ) -> None:
         self.service = service
+        self.plugin_files = plugin_files
         self.jobs = jobs
-        self.store = store
+        self.stores = stores
 
 
 class KnowledgeJobHandler(JobHandler):
@@ -127,6 +165,8 @@ async def _has_bases(journal: Journal) -> bool:
 def _build(settings: HostSettings, ports: CorePorts, core: Core, folder: Callable[[str], Path]) -> KnowledgeParts:
     from parlour.core.knowledge.bases import KnowledgeBases
     from parlour.core.knowledge.contents import KnowledgeQuotas, StoredContents
+    from parlour.core.knowledge.engine_ingestion import EngineIngestion
+    from parlour.core.knowledge.handouts import FileHandouts
     from parlour.core.knowledge.ingestion import Ingestion
     from parlour.core.knowledge.jobs import KnowledgeJobs
     from parlour.core.knowledge.reembedding import Reembedding
@@ -134,27 +174,43 @@ def _build(settings: HostSettings, ports: CorePorts, core: Core, folder: Callabl
     from parlour.core.knowledge.service import KnowledgeBaseService
     from parlour.providers.knowledge.embeddings import ModelEmbeddings
     from parlour.providers.knowledge.parsing.process import ParserLimits, ParserProcesses
-    from parlour.providers.knowledge.vector_files import VectorFiles
+    from parlour.providers.knowledge.plugin_files import PluginFiles
+    from parlour.providers.knowledge.plugins import PluginEngines, PluginParsers
+    from parlour.providers.knowledge.stores.catalogue import StoreCatalogue
 
     journal, clock, limits = ports.journal, ports.clock, settings.knowledge
     models = BudgetedModels(with_effect_gate(ports.providers.models, ports.ownership), core.budgets, core.reservations)
     embeddings = ModelEmbeddings(models)
     vectors = folder(FOLDER)
-    store = VectorFiles(vectors)
-    parser = ParserProcesses(
+    stores = StoreCatalogue(vectors, _store_accounts(settings))
+    handouts = FileHandouts()
+    processes = ParserProcesses(
         ParserLimits(limits.parse_seconds, limits.parse_memory_mb),
         settings.plugins.bubblewrap,
         settings.plugins.sandbox != "off",
     )
+    parser = PluginParsers(processes, ports.components, ports.plugins, handouts)
+    engines = PluginEngines(ports.components, ports.plugins, ports.secrets, handouts)
     quotas = KnowledgeQuotas(limits.file_bytes, limits.files, limits.chunks, limits.total_bytes)
     contents = StoredContents(journal, core.artifacts, ports.fetcher, parser, clock, quotas, _work_folder(vectors))
     bases = KnowledgeBases(journal, clock)
-    ingestion = Ingestion(journal, parser, embeddings, store, contents, clock, limits.chunks)
-    reembedding = Reembedding(journal, bases, embeddings, store, clock)
-    jobs = KnowledgeJobs(core.jobs, bases, ingestion, reembedding, store, journal, clock)
-    retrieval = Retrieval(journal, embeddings, store, embeddings)
+    ingestion = Ingestion(journal, parser, embeddings, stores, contents, clock, limits.chunks)
+    reembedding = Reembedding(journal, bases, embeddings, stores, clock)
+    engine_ingestion = EngineIngestion(journal, parser, engines, contents, clock)
+    jobs = KnowledgeJobs(core.jobs, bases, ingestion, engine_ingestion, reembedding, journal, clock)
+    retrieval = Retrieval(journal, embeddings, stores, embeddings, engines)
     service = KnowledgeBaseService(journal, bases, jobs, contents, retrieval, ports.ids, clock)
-    return KnowledgeParts(service, jobs, store)
+    return KnowledgeParts(service, jobs, stores, PluginFiles(handouts, parser))
+
+
+def _store_accounts(settings: HostSettings) -> "dict[str, StoreAccount]":
+    from parlour.providers.knowledge.stores.catalogue import StoreAccount
+
+    knowledge = settings.knowledge
+    servers = {name: getattr(knowledge, name) for name in ("qdrant", "chroma", "milvus", "seekdb")}
+    accounts = {name: StoreAccount(each.url, each.secret.get_secret_value()) for name, each in servers.items()}
+    database = knowledge.pgvector.url.get_secret_value() or settings.database.url.get_secret_value()
+    return {**accounts, "pgvector": StoreAccount(database)}
 
 
 def _work_folder(parent: Path) -> Path:

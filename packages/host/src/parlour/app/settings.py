@@ -17,6 +17,7 @@ from parlour.stores.address import ACCEPTED, is_accepted
 from .box_settings import BoxSettings
 from .door_settings import DoorSettings
 from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
+from .knowledge_settings import KnowledgeSettings
 from .object_limit_settings import LimitSettings
 from .program_settings import ProgramSettings
 from .setting_values import (
@@ -295,17 +296,6 @@ class ModelCallSettings(ConfigSection):
     """True if the prompt, the parameters and the answer of each model call of a run are stored."""
     visible_to: Literal["admin", "operator", "viewer"] = "admin"
     """Lowest role or key scope that may read recorded model calls."""
-
-
-class KnowledgeSettings(ConfigSection):
-    file_bytes: int = Field(default=50 * 1024 * 1024, ge=1024)
-    files: int = Field(default=10_000, ge=1)
-    """Maximum number of files of a knowledge base."""
-    chunks: int = Field(default=200_000, ge=1)
-    """Maximum number of passages of a knowledge base."""
-    total_bytes: int = Field(default=5 * 1024 * 1024 * 1024, ge=1024)
-    parse_seconds: float = Field(default=120, gt=0, le=3600)
-    parse_memory_mb: int = Field(default=1024, ge=256)
 
 
 class LogSettings(ConfigSection):

@@ -3,12 +3,11 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from parlour.core.box.policy import NAMESPACE
+from parlour.core.box.policy import NAMESPACE, SKILL_NAMESPACE
 from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.model import memory
 from parlour.core.secrets import SecretBox
 from parlour.network.address_guard import AddressAllowlist
-from parlour.providers.box.tools import BoxTools
 from parlour.providers.memory.tools import MemoryTools
 from parlour.providers.tools.mcp.connection import ReconnectPolicy
 from parlour.providers.tools.mcp.servers import McpServers
@@ -21,6 +20,7 @@ from parlour.providers.tools.plugin_tools import PluginTools
 from parlour.providers.tools.registry import ToolRegistry
 from parlour_sdk.values import dataclass
 
+from .box import BoxSubsystem
 from .core import Core
 from .core_ports import CorePorts
 from .settings import HostSettings
@@ -39,7 +39,7 @@ class ToolSubsystem:
 
 @asynccontextmanager
 async def open_tools(
-    settings: HostSettings, registry: ToolRegistry, core: Core, ports: CorePorts, secrets: SecretBox, box: BoxTools
+    settings: HostSettings, registry: ToolRegistry, core: Core, ports: CorePorts, secrets: SecretBox, box: BoxSubsystem
 ) -> AsyncIterator[ToolSubsystem]:
     """Adds the tools to the registry, which exists already: the core needs it, and some tools need the core."""
     allowed = AddressAllowlist.parse(settings.tools.allowed_addresses)
@@ -48,7 +48,7 @@ async def open_tools(
             TimeNow(ports.clock),
             Calculator(),
             WebFetch(allowed, settings.tools.fetch_seconds),
-            ArtifactReadTool(core.artifacts, core.sessions),
+            ArtifactReadTool(core.artifacts, ports.providers.documents, core.sessions),
         ]
     )
     repository = McpServerRepository(ports.journal, ports.clock)
@@ -57,10 +57,13 @@ async def open_tools(
     registry.add(native)
     registry.add(PluginTools(ports.components, ports.plugins, settings.tools.call_seconds))
     registry.add(servers)
-    registry.add(box)
+    registry.add(box.tools)
+    registry.add(box.skill_tools)
     registry.add(MemoryTools(core.memory, core.agents, core.conversations))
     try:
-        reserved = frozenset({NAMESPACE, memory.NAMESPACE, *(offer.namespace for offer in native.tools())})
+        reserved = frozenset(
+            {NAMESPACE, SKILL_NAMESPACE, memory.NAMESPACE, *(offer.namespace for offer in native.tools())}
+        )
         yield ToolSubsystem(registry, repository, servers, reserved)
     finally:
         await servers.close()

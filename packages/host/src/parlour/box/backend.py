@@ -1,7 +1,8 @@
 """The port of backends: what starts sandboxes. `bubblewrap_backend` implements it; `testing.fake_box` has a fake."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -35,6 +36,15 @@ class BackendUnavailable(Exception):
         self.command = command
 
 
+@dataclass(frozen=True, slots=True)
+class SandboxFolders:
+    """What a sandbox shows of the Box's disk."""
+
+    workspace: Path
+    skills: Mapping[str, Path] = field(default_factory=dict)
+    """Folders of skills by their names, which are shown read-only."""
+
+
 class Sandbox(Protocol):
     """A running sandbox."""
 
@@ -63,8 +73,8 @@ class Backend(Protocol):
         """Tries the backend out. Raises BackendUnavailable."""
         ...
 
-    async def start(self, spec: SessionSpec, workspace: Path, on_event: Callable[[Fields], None]) -> Sandbox:
-        """Starts a sandbox that shows the folder as its workspace. Raises BoxError."""
+    async def start(self, spec: SessionSpec, folders: SandboxFolders, on_event: Callable[[Fields], None]) -> Sandbox:
+        """Starts a sandbox that shows the folders. Raises BoxError."""
         ...
 
     async def close(self) -> None:

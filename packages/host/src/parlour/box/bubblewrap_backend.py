@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,13 +17,17 @@ from parlour.isolation.resource_group import GroupLimits, ResourceGroup
 from parlour.isolation.sandbox_spec import SandboxLimits, SandboxSpec
 
 from .agent_channel import AgentChannel
-from .backend import BackendInfo, BackendUnavailable, Fields
+from .backend import BackendInfo, BackendUnavailable, Fields, SandboxFolders
 from .errors import BoxError
 
 AGENT: Final = Path(__file__).parent / "agent"
 SETTINGS: Final = Path(__file__).parent / "etc"
 AGENT_INSIDE: Final = Path("/run/parlour-agent")
 WORKSPACE_INSIDE: Final = Path("/workspace")
+SKILLS_INSIDE: Final = WORKSPACE_INSIDE / ".skills"
+SKILL_FOLDER_BYTES: Final = 1024 * 1024
+UV_INSIDE: Final = Path("/run/parlour-uv")
+WHEELS_INSIDE: Final = Path("/run/parlour-wheels")
 START_SECONDS: Final = 30.0
 OPEN_FILES: Final = 1024
 NICENESS: Final = 5
@@ -92,8 +96,10 @@ class BubblewrapSandbox:
 class BubblewrapBackend:
     """Starts sandboxes with bubblewrap."""
 
-    def __init__(self, program: Path | None, hidden: tuple[Path, ...], quota: str) -> None:
+    def __init__(self, program: Path | None, hidden: tuple[Path, ...], quota: str, tools: Sequence[Mount] = ()) -> None:
+        """`tools` are further mounts of every sandbox."""
         self._program = program
+        self._tools = tools
         self._hidden = hidden
         self._quota = quota
         self._home = resource_group.find_home()
@@ -122,15 +128,17 @@ class BubblewrapBackend:
         ]
         return BackendInfo("bubblewrap", str(program), limits, self._quota, "; ".join(filter(None, notices)))
 
-    async def start(self, spec: SessionSpec, workspace: Path, on_event: Callable[[Fields], None]) -> BubblewrapSandbox:
+    async def start(
+        self, spec: SessionSpec, folders: SandboxFolders, on_event: Callable[[Fields], None]
+    ) -> BubblewrapSandbox:
         if self._bubblewrap is None:
             raise BoxError("not_ready", "the backend was not probed", retryable=True)
         self._count += 1
         limits = GroupLimits(spec.memory_mb, spec.processes, spec.cpus)
         group = resource_group.create(f"{self._count}", limits, self._home)
         try:
-            with self._bubblewrap.wrap(_sandbox_spec(spec, workspace, group is None)) as command:
-                process = await spawn(command.arguments, workspace, IsolatedProcess, {}, command.descriptors)
+            with self._bubblewrap.wrap(_sandbox_spec(spec, folders, self._tools, group is None)) as command:
+                process = await spawn(command.arguments, folders.workspace, IsolatedProcess, {}, command.descriptors)
         except OSError as error:
             if group is not None:
                 group.remove()
@@ -151,14 +159,32 @@ class BubblewrapBackend:
         await asyncio.to_thread(resource_group.remove_stale, self._home)
 
 
-def _sandbox_spec(spec: SessionSpec, workspace: Path, without_group: bool) -> SandboxSpec:
+def python_tools(uv: Path | None, wheels: Path | None) -> list[Mount]:
+    """Returns mounts of what installs Python packages inside: uv, and wheels that need no network."""
+    mounts = [read_only(uv, UV_INSIDE)] if uv is not None else []
+    return [*mounts, read_only(wheels, WHEELS_INSIDE)] if wheels is not None and wheels.is_dir() else mounts
+
+
+def _skill_mounts(skills: Mapping[str, Path]) -> list[Mount]:
+    """Returns the mounts of skills, in a folder of their own that covers that of the workspace."""
+    if not skills:
+        return []
+    cover = Mount(SKILLS_INSIDE, ("--size", str(SKILL_FOLDER_BYTES), "--tmpfs", str(SKILLS_INSIDE)), is_sealed=True)
+    return [cover, *(read_only(folder, SKILLS_INSIDE / name) for name, folder in skills.items())]
+
+
+def _sandbox_spec(
+    spec: SessionSpec, folders: SandboxFolders, tools: Sequence[Mount], without_group: bool
+) -> SandboxSpec:
     bind = "--ro-bind" if spec.read_only else "--bind"
     mounts = [
         *system_mounts(),
         *(network_mounts() if spec.network else [read_only(SETTINGS / "hosts", Path("/etc/hosts"))]),
         *(read_only(SETTINGS / name, Path("/etc", name)) for name in ("passwd", "group", "nsswitch.conf")),
         read_only(AGENT, AGENT_INSIDE),
-        Mount(WORKSPACE_INSIDE, (bind, str(workspace), str(WORKSPACE_INSIDE))),
+        Mount(WORKSPACE_INSIDE, (bind, str(folders.workspace), str(WORKSPACE_INSIDE))),
+        *tools,
+        *_skill_mounts(folders.skills),
     ]
     limits = {"RLIMIT_CORE": 0}
     if without_group:

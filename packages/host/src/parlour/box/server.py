@@ -16,12 +16,15 @@ from parlour.core.box.messages import (
     ExecRequest,
     FileRequest,
     SessionRequest,
+    SkillCheck,
+    SkillPiece,
 )
 
 from .backend import Backend, BackendInfo, BackendUnavailable
 from .errors import BoxError
 from .session import BoxSession
 from .sessions import BoxSessions
+from .skill_store import SkillStore
 from .workspaces import Workspaces
 
 logger = logging.getLogger(__name__)
@@ -39,6 +42,7 @@ class BoxServer:
         self._backend: Backend | None = None
         self._info: BackendInfo | None = None
         self._sessions: BoxSessions | None = None
+        self._skills: SkillStore | None = None
         self._initializing = asyncio.Lock()
         self._actions: dict[str, Callable[[Any], Coroutine[Any, Any, Any]]] = {
             "box_exec": self._exec,
@@ -46,6 +50,8 @@ class BoxServer:
             "box_session_list": self._list,
             "box_session_delete": self._delete,
             "box_status": self._status,
+            "box_skill_check": self._check_skills,
+            "box_skill_put": self._put_skill,
         }
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
@@ -83,8 +89,10 @@ class BoxServer:
                 error.data = {"retryable": False, **details}
                 raise error from missing
             workspaces = Workspaces(Path(config.root), config.workspace_days)
+            root = Path(config.skills_root) if config.skills_root else Path(config.root).with_name("skills")
+            self._skills = SkillStore(root, config.workspace_days)
             self._sessions = BoxSessions(
-                backend, workspaces, config.idle_seconds, config.max_sessions, config.workspace_mb
+                backend, workspaces, self._skills, config.idle_seconds, config.max_sessions, config.workspace_mb
             )
             self._sessions.start()
         return await self._status(None)
@@ -113,6 +121,20 @@ class BoxServer:
 
     async def _delete(self, data: Any) -> dict[str, Any]:
         return {"deleted": await self._ready.end(_parse(SessionRequest, data).session_id)}
+
+    async def _check_skills(self, data: Any) -> dict[str, Any]:
+        return {"missing": await self._skill_store.missing(_parse(SkillCheck, data).digests)}
+
+    async def _put_skill(self, data: Any) -> dict[str, Any]:
+        piece = _parse(SkillPiece, data)
+        await self._skill_store.receive(piece.sha256, piece.offset, piece.data, piece.last)
+        return {}
+
+    @property
+    def _skill_store(self) -> SkillStore:
+        if self._skills is None:
+            raise BoxError("not_ready", "the Box is being initialized", retryable=True)
+        return self._skills
 
     @property
     def _ready(self) -> BoxSessions:

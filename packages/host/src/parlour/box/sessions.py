@@ -11,10 +11,11 @@ from weakref import WeakValueDictionary
 from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.box.messages import ExecRequest, FileRequest, SessionSpec
 
-from .backend import Backend, Fields
+from .backend import Backend, Fields, SandboxFolders
 from .errors import BoxError, SandboxGone
 from .quota import wait_until_over
 from .session import BoxSession
+from .skill_store import SkillStore
 from .workspaces import Workspaces
 
 logger = logging.getLogger(__name__)
@@ -30,10 +31,17 @@ class BoxSessions:
     """The sessions by their ids. A slow start of one delays no other."""
 
     def __init__(
-        self, backend: Backend, workspaces: Workspaces, idle_seconds: float, max_sessions: int, quota_mb: int = 0
+        self,
+        backend: Backend,
+        workspaces: Workspaces,
+        skills: SkillStore,
+        idle_seconds: float,
+        max_sessions: int,
+        quota_mb: int = 0,
     ) -> None:
         self._backend = backend
         self._workspaces = workspaces
+        self._skills = skills
         self._idle_seconds = idle_seconds
         self._max_sessions = max_sessions
         self._quota_mb = quota_mb
@@ -114,9 +122,12 @@ class BoxSessions:
                 await self._forget(session)
                 continue
             conflicts = spec.conflicts_with(session.spec)
-            if not conflicts:
+            if not conflicts and not session.spec.lacks_skills_of(spec):
                 return session
             if session.processes:
+                if not conflicts:
+                    message = "the skills have changed while processes run; try again when they ended"
+                    raise BoxError("session_stale", message, retryable=True)
                 message = f"the session has processes and another {', '.join(conflicts)}; try again when they ended"
                 raise BoxError("session_conflict", message, retryable=True)
             await self.end(spec.session_id)
@@ -134,8 +145,10 @@ class BoxSessions:
 
     async def _start(self, spec: SessionSpec, future: "asyncio.Future[BoxSession]") -> None:
         try:
+            skills = await self._skills.folders(spec.skills)
             folder = await self._workspaces.open(spec)
-            sandbox = await self._backend.start(spec, folder, lambda event: self._on_event(spec.session_id, event))
+            folders = SandboxFolders(folder, skills)
+            sandbox = await self._backend.start(spec, folders, lambda event: self._on_event(spec.session_id, event))
         except BaseException as error:
             self._sessions.pop(spec.session_id, None)
             failure = error if isinstance(error, BoxError) else BoxError("backend_unavailable", str(error), True)
@@ -198,6 +211,7 @@ class BoxSessions:
         if now - self._swept_at >= SWEEP_SECONDS:
             self._swept_at = now
             await self._workspaces.sweep(set(self._sessions))
+            await self._skills.sweep({each for session in self.all() for each in session.spec.skills.values()})
 
     def _on_event(self, session_id: str, event: dict[str, Any]) -> None:
         logger.debug("session %s: an event without a process", session_id)

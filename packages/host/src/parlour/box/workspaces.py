@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 FOLDER_MODE = 0o700
 USED_FILE_SUFFIX = ".json"
 SECONDS_PER_DAY = 86_400
+MOUNT_POINTS = (".skills",)
+"""Folders of a workspace that sandboxes cover with something else."""
 InThread = Callable[..., Awaitable[Any]]
 """Runs a function that blocks on the disk."""
 
@@ -66,6 +68,8 @@ class Workspaces:
     def _open(self, spec: SessionSpec) -> Path:
         workspace = self._find(spec.workspace_id, spec.session_id)
         workspace.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        for name in MOUNT_POINTS if spec.skills else ():
+            _make_mount_point(workspace.folder / name)
         for folder in (self._root, workspace.folder.parent):
             folder.chmod(FOLDER_MODE)
         workspace.record.write_text(json.dumps({"title": spec.title, "workspace_id": spec.workspace_id}))
@@ -91,11 +95,18 @@ class Workspaces:
         return Workspace(folder / session_id, folder / f"{session_id}{USED_FILE_SUFFIX}")
 
     def _delete(self, workspace: Workspace) -> None:
-        shutil.rmtree(workspace.folder, onerror=_make_deletable)
+        shutil.rmtree(workspace.folder, onerror=make_deletable)
         workspace.record.unlink(missing_ok=True)
 
 
-def _make_deletable(remove: Callable[..., object], path: str, info: object) -> None:
+def _make_mount_point(path: Path) -> None:
+    """Makes a folder of the workspace's own. A command may have put a link there, which could lead anywhere."""
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        path.unlink()
+    path.mkdir(mode=FOLDER_MODE, exist_ok=True)
+
+
+def make_deletable(remove: Callable[..., object], path: str, info: object) -> None:
     """Repeats a removal that failed because a command has made a folder unwritable."""
     try:
         os.chmod(os.path.dirname(path), FOLDER_MODE)

@@ -227,8 +227,23 @@ COMMANDS: Final = (
     ),
     CliCommand("restore", "bring a backup back", "operations:restore", (_FILE,)),
     CliCommand("secrets rotate", "seal all stored secrets with a new key", "secrets:rotate"),
-    CliCommand("db upgrade", "bring it to this release", "operations:db_upgrade"),
-    CliCommand("db current", "say which revision it has", "operations:db_current"),
+    CliCommand(
+        "db upgrade",
+        "bring it to this release",
+        "database:upgrade",
+        (CliArgument("--without-copy", action="store_true", help="do not copy a SQLite file before it is changed"),),
+    ),
+    CliCommand("db current", "say which revision it has", "database:print_current"),
+    CliCommand(
+        "db check",
+        "say what a start of this release would change; exit 1 if it would fail",
+        "database:check",
+        (
+            CliArgument(
+                "--try", dest="attempt", action="store_true", help="try the migrations on a copy of a SQLite file"
+            ),
+        ),
+    ),
     CliCommand(
         "doctor",
         "say what is wrong and what to do",

@@ -1,11 +1,9 @@
-"""`parlour backup`, `restore` and `db`: commands that work on the data of a Host."""
+"""`parlour backup` and `restore`."""
 
 import asyncio
 import sys
-from collections.abc import Coroutine
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
 
 from parlour.app.data_directory import DataDirectory
 from parlour.app.settings import HostSettings
@@ -13,13 +11,10 @@ from parlour.core.journal import StorageFailed
 from parlour.core.store.tables import MODEL_CALLS
 from parlour.operations import backup as backups
 from parlour.operations import restore as restoring
-from parlour.stores.factory import current_revision, dump, load, open_journal
-from parlour.stores.migrate import HEAD
+from parlour.stores.factory import current_revision, dump, load
 from parlour.version import VERSION
 
 from .main import CommandError
-
-Answer = TypeVar("Answer")
 
 
 def backup(settings: HostSettings, file: Path, without_model_calls: bool = False) -> None:
@@ -49,36 +44,6 @@ def restore(settings: HostSettings, file: Path) -> None:
     except StorageFailed as failure:
         raise CommandError(failure.message) from failure
     print(f"{settings.data}: as it was in the backup of Parlour {manifest['version']}; start it with parlour serve")
-
-
-def db_current(settings: HostSettings) -> None:
-    print(_describe_revision(_run(current_revision(_url(settings), DataDirectory(settings.data).database))))
-
-
-def db_upgrade(settings: HostSettings) -> None:
-    async def upgrade() -> None:
-        directory = DataDirectory(settings.data)
-        directory.create()
-        async with open_journal(_url(settings), directory.database):
-            pass
-
-    _run(upgrade())
-    print(_describe_revision(HEAD))
-
-
-def _run(work: Coroutine[Any, Any, Answer]) -> Answer:
-    try:
-        return asyncio.run(work)
-    except StorageFailed as failure:
-        raise CommandError(failure.message) from failure
-
-
-def _describe_revision(revision: str | None) -> str:
-    if revision is None:
-        return "there is no database yet; parlour serve makes it"
-    if revision == HEAD:
-        return f"{revision}: as this release needs it"
-    return f"{revision}: this release needs {HEAD}; parlour serve and parlour db upgrade bring it there"
 
 
 def _url(settings: HostSettings) -> str:

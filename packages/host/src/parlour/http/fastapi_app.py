@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 PrefixedRouter = tuple[str, APIRouter]
 """A router, after the prefix that its routes omit from their paths."""
 API_PREFIX = "/api/v1"
-UPLOAD_PATHS = ("/api/v1/plugins/install", "/api/v1/files")
+UPLOAD_PATHS = ("/api/v1/plugins/install", "/api/v1/files", "/api/v1/skills/preview", "/api/v1/skills/install")
 """Paths whose bodies are written to disk and may be larger."""
 
 

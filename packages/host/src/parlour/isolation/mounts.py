@@ -40,6 +40,8 @@ class Mount:
     """True if it shows the same path of the host, read-only."""
     hides: bool = False
     """True if it shows nothing of that path of the host."""
+    is_sealed: bool = False
+    """True if nothing can be written to it when all that lies in it is mounted."""
 
 
 def read_only(source: Path, target: Path) -> Mount:
@@ -117,7 +119,9 @@ def arrange(requested: Sequence[Mount], temporary_mb: int, shared_memory_mb: int
     temporary = Mount(Path("/tmp"), ("--size", str(temporary_mb * MEBIBYTE), "--perms", "1777", "--tmpfs", "/tmp"))
     mounts = _drop_redundant([*requested, temporary])
     options = [option for mount in mounts for option in mount.options]
-    covers = [option for mount in mounts if mount.hides for option in ("--remount-ro", str(mount.target))]
+    covers = [
+        option for mount in mounts if mount.hides or mount.is_sealed for option in ("--remount-ro", str(mount.target))
+    ]
     # As root, a process without any capability could still write to /proc/sys.
     fixed = ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
     fixed += ["--size", str(shared_memory_mb * MEBIBYTE), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]

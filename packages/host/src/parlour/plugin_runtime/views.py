@@ -37,6 +37,7 @@ def facts(
         installed_at=current.installed_at,
         components=_components(plugin),
         warnings=_warnings(plugin),
+        config_schema=tuple(plugin.manifest.spec.config_schema) if plugin else (),
         sandbox=sandbox.kind,
         sandbox_reason=sandbox.reason,
         sandbox_remedy=sandbox.remedy,

@@ -8,13 +8,15 @@ from parlour.core.journal import Journal, StorageFailed
 
 
 @asynccontextmanager
-async def open_journal(url: str, file: Path, *, exclusive: bool = False) -> AsyncIterator[Journal]:
+async def open_journal(
+    url: str, file: Path, *, exclusive: bool = False, copy_before_upgrade: bool = True
+) -> AsyncIterator[Journal]:
     """Opens PostgreSQL at the address, or SQLite in the file if there is no address, with all tables.
 
     Raises StorageFailed. `exclusive` keeps other Hosts off the database; for a file, the lock on its data directory
-    does that.
+    does that. `copy_before_upgrade` copies a file before its schema is changed.
     """
-    async with _postgres(url, exclusive) if url else _sqlite(file) as journal:
+    async with _postgres(url, exclusive) if url else _sqlite(file, copy_before_upgrade) as journal:
         yield journal
 
 
@@ -44,11 +46,11 @@ async def load(file: Path, url: str) -> None:
 
 
 @asynccontextmanager
-async def _sqlite(file: Path) -> AsyncIterator[Journal]:
+async def _sqlite(file: Path, copy: bool) -> AsyncIterator[Journal]:
     from . import migrate
     from .sqlite import SqliteJournal
 
-    migrate.ensure(file)
+    migrate.ensure(file, copy=copy)
     async with SqliteJournal(file) as journal:
         yield journal
 

@@ -12,12 +12,14 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Literal, NamedTuple, TextIO
 
 from parlour.core.journal import StorageFailed
 
+from .network_filesystems import network_type
 from .sqlite.connection import connect
 from .sqlite.errors import storage_failure
+from .upgrade_copies import copy_before_upgrade
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -47,6 +49,8 @@ KNOWN_REVISIONS = (
     "0019",
     "0020",
     "0021",
+    "0022",
+    "0023",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]
@@ -86,15 +90,32 @@ def current_revision(path: Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS) 
     )
 
 
-def ensure(path: Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS) -> None:
-    """Creates or upgrades the database if it is not at HEAD. Any number of processes may do so at the same time."""
+def ensure(path: Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS, copy: bool = True) -> None:
+    """Creates or upgrades the database if it is not at HEAD. Any number of processes may do so at the same time.
+
+    With `copy`, the database is copied before it is upgraded. Raises StorageFailed.
+    """
+    _require_local_folder(path)
     if _is_current(path, busy_timeout):
         return
     with _exclusive_lock(path):
-        if current_revision(path, busy_timeout=busy_timeout) is None:
+        revision = current_revision(path, busy_timeout=busy_timeout)
+        if revision is None:
             _create(path, busy_timeout)
         elif not _is_current(path, busy_timeout):
+            if copy:
+                copy_before_upgrade(path, revision)
             upgrade(path, busy_timeout=busy_timeout)
+
+
+def _require_local_folder(path: Path) -> None:
+    kind = network_type(path.parent)
+    if kind:
+        raise StorageFailed(
+            "storage_network_filesystem",
+            f"'{path.parent}' is on a network file system ({kind}), where SQLite can lose data: use a data directory "
+            "on a local disk or a block volume, or PostgreSQL with database.url.",
+        )
 
 
 def is_head(revision: str | None, database: Path | str) -> bool:
@@ -116,10 +137,24 @@ def alembic_config(output: TextIO | None = None) -> "Config":
 
 def phases_after(revision: str | None) -> set[Phase]:
     """Returns the phases of the migrations that a database of this revision still needs."""
+    return {migration.phase for migration in migrations_after(revision)}
+
+
+class Migration(NamedTuple):
+    """A migration that a database still needs."""
+
+    revision: str
+    title: str
+    phase: Phase
+
+
+def migrations_after(revision: str | None) -> list[Migration]:
+    """Returns the migrations that a database of this revision still needs, oldest first."""
     from alembic.script import ScriptDirectory
 
     scripts = ScriptDirectory.from_config(alembic_config())
-    return {script.module.phase for script in scripts.iterate_revisions("head", revision or "base")}
+    missing = [*scripts.iterate_revisions("head", revision or "base")]
+    return [Migration(each.revision, each.doc, each.module.phase) for each in reversed(missing)]
 
 
 def _is_current(path: Path, busy_timeout: float) -> bool:

@@ -3,10 +3,9 @@
 import asyncio
 import base64
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
-from parlour.box.backend import BackendInfo, Fields
+from parlour.box.backend import BackendInfo, Fields, SandboxFolders
 from parlour.box.errors import BoxError, SandboxGone
 from parlour.core.box.messages import SessionSpec
 
@@ -67,7 +66,7 @@ class FakeBackend:
         return BackendInfo("fake", "1", "rlimit", "advisory")
 
     async def start(
-        self, spec: SessionSpec, workspace: Path, on_event: Callable[[dict[str, Any]], None]
+        self, spec: SessionSpec, folders: SandboxFolders, on_event: Callable[[dict[str, Any]], None]
     ) -> FakeSandbox:
         gate = self.gates.get(spec.session_id)
         if gate is not None:

@@ -79,8 +79,15 @@ class PostgresServer:
 
     def execute(self, sql: str, database: str = FIRST) -> list[str]:
         """Returns the rows as lines with values separated by `|`."""
-        psql = [str(self._server.bin_path / "psql"), self.url(database), "-v", "ON_ERROR_STOP=1", "-qAt", "-c", sql]
-        result = subprocess.run(psql, capture_output=True, text=True)
+        return self._psql(self.url(database), "-qAt", "-c", sql)
+
+    def run_file(self, file: Path, url: str) -> None:
+        """Runs the statements of a file, such as a dump, in the database at this address."""
+        self._psql(url, "-q", "-f", str(file))
+
+    def _psql(self, url: str, *words: str) -> list[str]:
+        command = [str(self._server.bin_path / "psql"), url, "-v", "ON_ERROR_STOP=1", *words]
+        result = subprocess.run(command, capture_output=True, text=True)
         if result.returncode:
             raise RuntimeError(result.stderr)
         return result.stdout.splitlines()

@@ -10,7 +10,7 @@ import asyncio
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,12 @@ from parlour.app.host import HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve
 from parlour.core.model.ids import ModelId
-from parlour.core.model.providers import CallContext, ProviderFailed, Providers, Tools
+from parlour.core.model.providers import CallContext, ProviderFailed, Providers, Skills, Tools
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.messages import ToolCall
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
-from parlour_sdk.protocol.resources import ModelResource, ToolResource
+from parlour_sdk.protocol.resources import ModelResource, SkillResource, ToolResource
+from parlour_sdk.protocol.skills import ActiveSkill
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
 from parlour_sdk.protocol.usage import Usage
 
@@ -192,6 +193,25 @@ class CombinedTools:
         return self._scripted if tool_name in self._names else self._real
 
 
+class CombinedSkills:
+    """The scripted skills, and those that are installed."""
+
+    def __init__(self, scripted: Skills, real: Skills) -> None:
+        self._scripted = scripted
+        self._real = real
+        self._names = {resource.skill_name for resource in scripted.resources()}
+
+    def resources(self) -> Sequence[SkillResource]:
+        return [*self._scripted.resources(), *self._real.resources()]
+
+    async def active(self, context: CallContext) -> Collection[str]:
+        return {*await self._scripted.active(context), *await self._real.active(context)}
+
+    async def activate(self, context: CallContext, skill_name: str, records: bool = True) -> ActiveSkill:
+        source = self._scripted if skill_name in self._names else self._real
+        return await source.activate(context, skill_name, records)
+
+
 def providers(folder: Folder) -> Providers:
     return Providers(
         models=WrittenModels(folder),
@@ -206,7 +226,8 @@ def main(data: str, folder: str) -> None:
 
     def wrap(ports: CorePorts) -> CorePorts:
         tools = CombinedTools(scripted.tools, ports.providers.tools)
-        return replace(ports, providers=replace(scripted, tools=tools))
+        skills = CombinedSkills(scripted.skills, ports.providers.skills)
+        return replace(ports, providers=replace(scripted, tools=tools, skills=skills))
 
     additions = HostExtensions(wrap)
     serve.run(load(None, {"data": Path(data), "http.port": 0}), additions)

@@ -9,6 +9,7 @@ import pytest
 
 from parlour.box.errors import BoxError
 from parlour.box.sessions import REAP_SECONDS, BoxSessions
+from parlour.box.skill_store import SkillStore
 from parlour.box.workspaces import Workspaces
 from parlour.core.box.messages import ExecRequest, SessionSpec
 from parlour.testing.fake_box import FakeBackend, exec_result
@@ -36,7 +37,9 @@ def backend() -> FakeBackend:
 @pytest.fixture
 def sessions(backend: FakeBackend, tmp_path: Path) -> BoxSessions:
     workspaces = Workspaces(tmp_path, 7, in_thread=at_once)
-    return BoxSessions(backend, workspaces, IDLE_SECONDS, max_sessions=4)
+    return BoxSessions(
+        backend, workspaces, SkillStore(tmp_path / "skills", 7, in_thread=at_once), IDLE_SECONDS, max_sessions=4
+    )
 
 
 async def test_concurrent_first_uses_share_one_sandbox(sessions: BoxSessions, backend: FakeBackend) -> None:

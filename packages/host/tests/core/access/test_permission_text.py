@@ -50,6 +50,10 @@ def test_event_permissions_are_one_sentence() -> None:
     [some] = describe_permissions(PluginPermissions(events=["message.received", "group.joined"]), sandboxed=True)
     [every] = describe_permissions(PluginPermissions(events=["message.received", "*"]), sandboxed=True)
 
+    [seen, path] = describe_permissions(
+        PluginPermissions(events=["message.received", "reply.preparing"]), sandboxed=True
+    )
+    assert (seen.key, path.key, path.values) == ("events.some", "events.path", {"events": "reply.preparing"})
     assert some.text == "see these events: message.received, group.joined"
     assert every.key == "events.all"
 

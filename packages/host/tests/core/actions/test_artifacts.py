@@ -11,7 +11,7 @@ from parlour.core.actions.artifacts import MAX_OPEN_UPLOADS, ArtifactActions
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Select, Unit, Update, where
 from parlour.core.model.ports import Clock
-from parlour.core.model.providers import ProviderFailed
+from parlour.core.model.providers import NoDocuments, ProviderFailed
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.session_registry import RunSessions
 from parlour.core.store.artifact_service import ArtifactLimits, ArtifactService, NullLinkFetcher
@@ -41,7 +41,8 @@ def objects() -> MemoryObjects:
 def actions(journal: MemoryJournal, objects: MemoryObjects, clock: Clock) -> ArtifactActions:
     ids = SystemIds()
     sizes = ArtifactLimits(artifact_bytes=1024 * 1024)
-    return ArtifactActions(ArtifactService(journal, objects, NullLinkFetcher(), ids, clock, sizes), journal, ids, clock)
+    artifacts = ArtifactService(journal, objects, NullLinkFetcher(), ids, clock, sizes)
+    return ArtifactActions(artifacts, NoDocuments(), journal, ids, clock)
 
 
 async def piece(actions: ArtifactActions, caller: ActionCaller, content: bytes, **fields: Any) -> ArtifactUpload:

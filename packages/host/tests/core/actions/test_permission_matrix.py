@@ -27,6 +27,7 @@ from .action_requests import GRANTED, IN_RUN, OUTSIDE, discovery, plugin_permiss
 PERMISSIONS = """
 invoke_llm models:invoke · invoke_llm_stream models:stream · invoke_rerank models:rerank · invoke_embedding models:embed
 get_tool_detail tools:detail · call_tool tools:call · list_tools tools:detail
+list_models models:invoke
 list_knowledge knowledge_bases:list · retrieve_knowledge knowledge_bases:retrieve
 list_skills skills:list · activate_skill skills:activate · get_file files:config
 history_page history:page · history_search history:search · event_get events:get · event_page events:page
@@ -65,8 +66,11 @@ FREE = {
     "state_list": "a scope",
     "get_host_version": "nothing",
     "gateway_open": "being the run's own plugin",
+    "get_plugin_config": "nothing",
     "run_append_result": "being the run's own plugin",
     "run_finalize": "being the run's own plugin",
+    "get_knowledge_file": "being asked about the file",
+    "invoke_parser": "being asked about the file",
     "list_bots": "nothing",
     "get_bot_capabilities": "nothing",
     "list_plugins": "nothing",

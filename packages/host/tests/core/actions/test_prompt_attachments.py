@@ -8,7 +8,7 @@ from parlour.core.actions import prompt_attachments
 from parlour.core.actions.artifacts import ArtifactActions
 from parlour.core.actions.prompt_attachments import PromptAttachments
 from parlour.core.model.ports import Clock
-from parlour.core.model.providers import ProviderFailed
+from parlour.core.model.providers import NoDocuments, ProviderFailed
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.store.artifact_service import ArtifactLimits, ArtifactService, NullLinkFetcher
 from parlour.core.system import SystemIds
@@ -30,7 +30,7 @@ async def prompt(
     artifacts: ArtifactService, journal: MemoryJournal, clock: Clock, caller: ActionCaller, spread: list[int]
 ) -> InvokeModel:
     """Returns a prompt that has so many files in each message."""
-    actions = ArtifactActions(artifacts, journal, SystemIds(), clock)
+    actions = ArtifactActions(artifacts, NoDocuments(), journal, SystemIds(), clock)
     create = ArtifactCreate(
         run_id="run", call_id="run:1", artifact_type="file", content_base64=base64.b64encode(CONTENT).decode()
     )
@@ -55,7 +55,7 @@ async def test_files_of_a_prompt_are_limited_together(
 ) -> None:
     monkeypatch.setattr(prompt_attachments, "MAX_PROMPT_FILE_BYTES", 2 * len(CONTENT) - missing_bytes)
     request = await prompt(artifacts, journal, clock, caller, spread)
-    inlining = PromptAttachments(artifacts).inline(caller.session, request)
+    inlining = PromptAttachments(artifacts, NoDocuments()).inline(caller.session, request)
     if missing_bytes:
         with pytest.raises(ProviderFailed) as refused:
             await inlining

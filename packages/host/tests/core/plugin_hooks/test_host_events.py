@@ -197,6 +197,20 @@ async def test_addition_with_user_role_turns_the_prompt_into_messages() -> None:
     ]
 
 
+async def test_prompt_is_replaced_and_the_next_plugin_adds_to_it() -> None:
+    replaced = {"prompt": [{"role": "system", "content": "You are a pirate."}, {"role": "user", "content": "Ahoy!"}]}
+    assert await prompt_after_hooks({"acme/a": replaced, "acme/b": ADDED}) == [
+        {"role": "system", "content": "You are a pirate."},
+        {"role": "user", "content": "Ahoy!"},
+        {"role": "system", "content": "Be brief."},
+    ]
+
+
+async def test_prompt_of_a_plugin_that_is_too_large_is_not_used() -> None:
+    huge = {"prompt": [{"role": "system", "content": "x" * 300_000}]}
+    assert await prompt_after_hooks({"acme/a": huge}) == "You are kind."
+
+
 async def test_failed_or_slow_prompt_hook_adds_nothing() -> None:
     answers = {"acme/a": PluginDisconnected("it crashed"), "acme/b": asyncio.Event(), "acme/c": ADDED}
     assert await prompt_after_hooks(answers) == "You are kind.\n\nBe brief."

@@ -50,8 +50,9 @@ async def test_a_pressed_button_is_reported_and_the_card_is_closed(bot: Bot) -> 
 
 
 async def test_a_long_question_precedes_its_card(bot: Bot) -> None:
-    await bot.api.send_message("private", CHAT, [Plain(text="why " * 100), buttons("Yes")])
+    sent = await bot.api.send_message("private", CHAT, [Plain(text="why " * 100), buttons("Yes")])
     text, card = bot.simulator.sent()
+    assert sent.message_id == f"card-{card.content['task_id']}"
     assert (text.kind, card.kind, text.text) == ("text", "template_card", "why " * 100)
 
 

@@ -54,8 +54,9 @@ async def test_a_chosen_item_of_a_menu_names_its_message(written: Bot) -> None:
 
 
 async def test_a_long_question_precedes_its_menu(written: Bot) -> None:
-    await written.api.send_message("private", CHAT, [Plain(text="why " * 300), buttons("Yes")])
+    sent = await written.api.send_message("private", CHAT, [Plain(text="why " * 300), buttons("Yes")])
     text, menu = written.simulator.sent()
+    assert sent.message_id == menu.id
     assert (text.kind, menu.kind, text.text) == ("text", "msgmenu", "why " * 300)
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from parlour_sdk.protocol.content import ContentElement, TextElement
+from parlour_sdk.protocol.content import ContentElement, MediaElement, TextElement
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.resources import ModelResource
+from parlour_sdk.text_files import MAX_INLINE_BYTES, is_document, is_inline_text
 
 from . import excerpts, token_estimates
 
@@ -13,6 +14,8 @@ DEFAULT_ANSWER_TOKENS = 4096
 MIN_HISTORY_TOKENS = 200
 DEFAULT_HISTORY_TOKENS = 16_000
 """Tokens for the history if neither the setting nor the model limits it."""
+MIN_FILE_BYTES = 300
+"""Bytes that the text of a file keeps when it is shortened."""
 MIN_MESSAGE_TOKENS = 60
 """Tokens that a message keeps when it is shortened."""
 
@@ -70,6 +73,8 @@ def _shortened(message: Message, tokens: int) -> Message:
     allowed = tokens - token_estimates.MESSAGE_TOKENS
     if isinstance(message.content, str):
         return message.model_copy(update={"content": excerpts.to_tokens(message.content, allowed)})
+    message = message.model_copy(update={"content": _with_less_of_files(message.content, allowed)})
+    assert not isinstance(message.content, str)
     texts = [each for each in message.content if isinstance(each, TextElement)]
     other = token_estimates.estimate_message(message) - sum(token_estimates.estimate_text(each.text) for each in texts)
     elements: list[ContentElement] = []
@@ -79,3 +84,15 @@ def _shortened(message: Message, tokens: int) -> Message:
             each = each.model_copy(update={"text": excerpts.to_tokens(each.text, share)})
         elements.append(each)
     return message.model_copy(update={"content": elements})
+
+
+def _with_less_of_files(content: Sequence[ContentElement], tokens: int) -> list[ContentElement]:
+    """Limits the text of files to half of the tokens."""
+    files = [each for each in content if isinstance(each, MediaElement) and (is_document(each) or is_inline_text(each))]
+    share = max(MIN_FILE_BYTES, tokens // 2 * token_estimates.BYTES_PER_TOKEN // max(1, len(files)))
+    elements: list[ContentElement] = []
+    for each in content:
+        if isinstance(each, MediaElement) and each in files and (each.size_bytes or share) >= share:
+            each = each.model_copy(update={"text_bytes": min(share, each.text_bytes or MAX_INLINE_BYTES)})
+        elements.append(each)
+    return elements

@@ -88,7 +88,7 @@ class FallbackModelCall:
                         candidates.insert(0, smaller)
                         continue
                 if media.was_refused(error, prompt, model.abilities) and not reply.shown:
-                    self.lost_media = True
+                    self.lost_media = not media.has_only_documents(prompt, model.abilities)
                     candidates.insert(0, self._models.without_media(model))
                 else:
                     failures.append(self._to_failure(model, error, reply.shown))

@@ -1,6 +1,7 @@
 """Fills in the variables of a prompt or an event's template: {{actor}}, {{group}}, {{time}}, {{event.member.id}}.
 
-Values are never searched for variables again, and unknown names are left unchanged.
+Variables that plugins set for the event are filled in by their names. Values are never searched for variables again,
+and unknown names are left unchanged.
 """
 
 import json
@@ -47,7 +48,10 @@ class TemplateVariables:
         name, path = match[1], tuple(match[2].split(".")[1:])
         if name == "event":
             return _field(_value_at(self._ctx.event.data, path))
-        return self._resolvers[name]() if name in self._resolvers and not path else match[0]
+        if name in self._resolvers and not path:
+            return self._resolvers[name]()
+        set_by_plugins = self._ctx.metadata.get("variables", {})
+        return _field(_value_at(set_by_plugins, (name, *path))) if name in set_by_plugins else match[0]
 
     def _actor(self) -> str:
         actor = self._ctx.actor

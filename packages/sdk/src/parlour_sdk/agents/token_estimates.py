@@ -10,7 +10,7 @@ from parlour_sdk import tokens
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import ToolDefinition
-from parlour_sdk.text_files import is_inline_text
+from parlour_sdk.text_files import MAX_INLINE_BYTES, is_document, is_inline_text
 
 from ..values import dataclass
 
@@ -18,6 +18,7 @@ MESSAGE_TOKENS = 4
 IMAGE_TOKENS = 1000
 MEDIA_TOKENS = 40
 """Tokens of the note that replaces other media."""
+BYTES_PER_TOKEN = 3
 MIN_SAMPLE_TOKENS = 200
 MIN_RATIO, MAX_RATIO = 0.5, 4.0
 
@@ -75,8 +76,12 @@ def _estimate_element(element: object) -> int:
             return estimate_text(element.text)
         case MediaElement(type="image"):
             return IMAGE_TOKENS
+        case MediaElement(text_bytes=int(limit)):
+            return min(MAX_INLINE_BYTES, max(0, limit)) // BYTES_PER_TOKEN + MEDIA_TOKENS
         case MediaElement() if is_inline_text(element):
-            return (element.size_bytes or 0) // 3 + MEDIA_TOKENS
+            return (element.size_bytes or 0) // BYTES_PER_TOKEN + MEDIA_TOKENS
+        case MediaElement() if is_document(element):
+            return MAX_INLINE_BYTES // BYTES_PER_TOKEN + MEDIA_TOKENS
         case _:
             return MEDIA_TOKENS
 

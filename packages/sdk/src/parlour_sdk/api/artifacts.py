@@ -27,10 +27,18 @@ class ArtifactsAPI(Namespace):
             "artifact_metadata", ArtifactMetadataGet, ArtifactMetadata, artifact_id=artifact_id
         )
 
-    async def read(self, artifact_id: str, offset: int = 0, length: int = 65536) -> ArtifactChunk:
-        """Reads one chunk; its bytes are `.content`."""
+    async def read(
+        self, artifact_id: str, offset: int = 0, length: int = 65536, as_text: bool = False
+    ) -> ArtifactChunk:
+        """Reads one chunk; its bytes are `.content`. `as_text` reads the text of a document instead of its bytes."""
         return await self._calls.call(
-            "artifact_read", ArtifactRead, ArtifactChunk, artifact_id=artifact_id, offset=offset, length=length
+            "artifact_read",
+            ArtifactRead,
+            ArtifactChunk,
+            artifact_id=artifact_id,
+            offset=offset,
+            length=length,
+            as_text=as_text,
         )
 
     async def stream(self, artifact_id: str) -> AsyncGenerator[bytes, None]:

@@ -8,13 +8,16 @@ from parlour_sdk.protocol.models import (
     Embed,
     EmbedAnswer,
     InvokeModel,
+    ListModels,
     ModelAnswer,
     ModelChunk,
+    ModelList,
     Rerank,
     RerankAnswer,
     RerankScore,
     ToolDefinition,
 )
+from parlour_sdk.protocol.resources import ModelResource
 from parlour_sdk.protocol.tools import ToolDetail
 
 from .calls import Namespace
@@ -26,6 +29,10 @@ Tools = Sequence[ToolDefinition | ToolDetail]
 
 
 class ModelsAPI(Namespace):
+    async def available(self) -> list[ModelResource]:
+        """Returns the models that were granted."""
+        return (await self._calls.call("list_models", ListModels, ModelList)).models
+
     async def invoke(
         self, model_id: str, messages: Prompt, tools: Tools | None = None, extra: dict[str, Any] | None = None
     ) -> ModelAnswer:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .conversations import ConversationsAPI
     from .groups import GroupsAPI
+    from .knowledge_files import KnowledgeFilesAPI
     from .listing import ListingAPI
     from .media import MediaAPI
     from .messages import MessagesAPI
@@ -73,6 +74,12 @@ class PluginAPI(SharedAPI):
         from .processes import ProcessesAPI
 
         return ProcessesAPI(self._calls)
+
+    @cached_property
+    def knowledge_files(self) -> "KnowledgeFilesAPI":
+        from .knowledge_files import KnowledgeFilesAPI
+
+        return KnowledgeFilesAPI(self._calls)
 
     @cached_property
     def listing(self) -> "ListingAPI":

@@ -1,14 +1,15 @@
 """The context that an event handler receives with the event: its information and the operations on the event."""
 
 import copy
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from typing import Any, Literal
 
 from parlour_sdk.api import PluginAPI
-from parlour_sdk.api.chains import Chain
-from parlour_sdk.protocol.components import BotIdentity, EmitEvent, PromptAddition
+from parlour_sdk.api.chains import Chain, as_chain
+from parlour_sdk.protocol.components import BotIdentity, ChangedInput, CommandReply, EmitEvent, PromptAddition
+from parlour_sdk.protocol.content import ContentElement
 from parlour_sdk.protocol.platform_api import MessageResult
-from parlour_sdk.protocol.platform_events import PlatformEvent
+from parlour_sdk.protocol.platform_events import PATH_HOOKS, PlatformEvent, PromptMessage
 
 
 class OnlyObserving(Exception):
@@ -16,6 +17,13 @@ class OnlyObserving(Exception):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what}: {type(self).__doc__}")
+
+
+class NotThisEvent(Exception):
+    """The event of this handler has no such operation; the documentation of listeners names the events that do."""
+
+    def __init__(self, what: str, event_type: str) -> None:
+        super().__init__(f"{what}: {event_type}: {type(self).__doc__}")
 
 
 class EventContext:
@@ -28,8 +36,14 @@ class EventContext:
         self.conversation_id: str | None = request.conversation_id
         self.variables: MutableMapping[str, Any] = copy.deepcopy(variables)
         """Values that travel with the event; changes are seen by every later handler and stage."""
+        self.rehearsal: bool = request.rehearsal
+        """True for a rerun: decide as usual, and have no effect outside."""
         self.stopped = False
         self.prompt_additions: list[PromptAddition] = []
+        self.prompt: list[PromptMessage] | None = None
+        self.changed_input: ChangedInput | None = None
+        self.replies: list[CommandReply] = []
+        self.replacement: list[CommandReply] | None = None
 
     def stop(self) -> None:
         """Stops the event: no later handler and no default handling receives it."""
@@ -39,9 +53,34 @@ class EventContext:
         """Adds a text to the prompt, if one is prepared for this event."""
         self.prompt_additions.append(PromptAddition(role=role, text=text))
 
+    def replace_prompt(self, messages: Sequence[PromptMessage | dict[str, Any]]) -> None:
+        """Replaces the messages of the prompt, for `prompt.preparing`."""
+        self._require("replace_prompt", "prompt.preparing")
+        self.prompt = [PromptMessage.model_validate(each) for each in messages]
+
+    def change_input(self, text: str | None = None, contents: Sequence[ContentElement] | None = None) -> None:
+        """Changes what the agent reads, for `message.arriving`."""
+        self._require("change_input", "message.arriving")
+        self.changed_input = ChangedInput(text=text, contents=None if contents is None else list(contents))
+
+    def replace_reply(self, *messages: Chain) -> None:
+        """Replaces the reply by these messages, for `reply.preparing`."""
+        self._require("replace_reply", "reply.preparing")
+        self.replacement = [_message(each) for each in messages]
+
     async def reply(self, message: Chain, quote: bool = False) -> MessageResult:
-        """Sends a message to the chat where the event happened."""
+        """Sends a message to the chat where the event happened.
+
+        For `message.arriving` and `reply.preparing` the Host sends it after the handler has returned.
+        """
+        if self._event.type in PATH_HOOKS:
+            self.replies.append(_message(message))
+            return MessageResult()
         return await self.api.messages.reply(self._event, message, quote)
+
+    def _require(self, what: str, event_type: str) -> None:
+        if self._event.type != event_type:
+            raise NotThisEvent(what, self._event.type)
 
 
 class ObservingContext(EventContext):
@@ -56,6 +95,19 @@ class ObservingContext(EventContext):
 
     def add_to_prompt(self, text: str, role: Literal["system", "user"] = "system") -> None:
         raise OnlyObserving("add_to_prompt")
+
+    def replace_prompt(self, messages: Sequence[PromptMessage | dict[str, Any]]) -> None:
+        raise OnlyObserving("replace_prompt")
+
+    def change_input(self, text: str | None = None, contents: Sequence[ContentElement] | None = None) -> None:
+        raise OnlyObserving("change_input")
+
+    def replace_reply(self, *messages: Chain) -> None:
+        raise OnlyObserving("replace_reply")
+
+
+def _message(message: Chain) -> CommandReply:
+    return CommandReply(text=message) if isinstance(message, str) else CommandReply(chain=as_chain(message))
 
 
 class _ReadOnly(MutableMapping[str, Any]):

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
 from parlour_sdk.protocol.events import ALIASES
+from parlour_sdk.protocol.platform_events import PATH_HOOKS
 
 from ..values import dataclass
 
@@ -67,6 +68,8 @@ class Handler:
 
     def matches(self, event_type: str) -> bool:
         pattern = ALIASES.get(self.pattern, self.pattern)
+        if event_type in PATH_HOOKS:
+            return pattern == event_type
         return pattern in ("*", event_type) or (pattern.endswith(".*") and event_type.startswith(pattern[:-1]))
 
 

@@ -15,6 +15,8 @@ class KnowledgeContext:
     api: PluginAPI
     config: dict[str, Any] = field(default_factory=dict)
     """The configuration that the operator entered for this knowledge base."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """Settings of this search, by the engine's `retrieval_schema`; empty in other calls."""
 
 
 class KnowledgeEngine(ABC):

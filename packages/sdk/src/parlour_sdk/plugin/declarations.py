@@ -40,7 +40,7 @@ class Declarations:
             "apiVersion": API_VERSION,
             "kind": "Plugin",
             "metadata": {"author": author, "name": name, **_texts(arguments), **_pick(arguments, "version")},
-            "spec": _pick(arguments, "permissions", "limits"),
+            "spec": _pick(arguments, "permissions", "limits") | _form(arguments),
             "execution": {"python": {"path": self.path}},
         }
         source = _source(call, data, self.warnings)
@@ -114,9 +114,15 @@ def _spec(call: DeclaredCall) -> dict[str, Any]:
     if capabilities := arguments.get("capabilities"):
         are_names = isinstance(capabilities, list | tuple) and all(isinstance(each, str) for each in capabilities)
         spec["capabilities"] = dict.fromkeys(capabilities, True) if are_names else capabilities
-    if config := arguments.get("config"):
-        spec["config_schema"] = [_form_item(each) for each in config] if isinstance(config, list | tuple) else config
-    return spec
+    return spec | _form(arguments)
+
+
+def _form(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the form of a configuration, if one is declared."""
+    config = arguments.get("config")
+    if not config:
+        return {}
+    return {"config_schema": [_form_item(each) for each in config] if isinstance(config, list | tuple) else config}
 
 
 def _form_item(item: Any) -> Any:

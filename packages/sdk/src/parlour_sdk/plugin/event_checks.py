@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from parlour_sdk.components.event_listener import EventListener, iter_handlers
-from parlour_sdk.protocol.platform_events import EVENTS, is_event_pattern
+from parlour_sdk.protocol.platform_events import EVENTS, PATH_HOOKS, is_event_pattern
 
 from . import errors
 from .errors import SourceLocation
@@ -33,4 +33,6 @@ def handler_warnings(name: str, listener: EventListener, requested: list[str], o
 
 
 def _covers(requested: str, pattern: str) -> bool:
+    if pattern in PATH_HOOKS:
+        return requested == pattern
     return requested in ("*", pattern) or (requested.endswith(".*") and pattern.startswith(requested[:-1]))

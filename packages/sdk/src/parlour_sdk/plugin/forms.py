@@ -6,6 +6,7 @@ from typing import Any
 from parlour_sdk.protocol.form import FormItem
 
 from . import errors
+from .errors import SourceLocation
 from .manifest_files import ComponentDefinition
 
 NATIVE_TOOLS = ("artifact.read", "calculator.evaluate", "time.now", "web.fetch")
@@ -68,6 +69,15 @@ def default_warnings(identity: str, components: Iterable[ComponentDefinition]) -
     all_components = list(components)
     own_names = [each.name for each in all_components if each.manifest.kind == "Tool"]
     return [warning for each in all_components for warning in _warnings(identity, own_names, each)]
+
+
+def own_default_warnings(form: Iterable[FormItem], location: SourceLocation) -> list[str]:
+    """Builds a warning for each default of the plugin's own form that the form itself would refuse."""
+    return [
+        errors.invalid_default(location, item.name, reason)
+        for item in form
+        if item.default is not None and (reason := value_problem(item, item.default))
+    ]
 
 
 def _warnings(identity: str, own_names: list[str], component: ComponentDefinition) -> Iterator[str]:

@@ -40,7 +40,7 @@ def _read_file(file: Path) -> PluginDefinition:
     manifest, requirements = declarations.manifest(), declarations.requirements()
     warnings += _event_warnings(manifest, SourceLocation(file))
     components = tuple(_require_distinct(declarations.components()))
-    warnings += _default_warnings(manifest, components)
+    warnings += _default_warnings(manifest, components, SourceLocation(file))
     return PluginDefinition(file.parent, manifest, components, file, requirements, tuple(warnings))
 
 
@@ -58,7 +58,7 @@ def _read_folder(folder: Path) -> PluginDefinition:
     ]
     warnings += _unlisted_warnings(folder, [each.file for each in component_files])
     components = tuple(_require_distinct([*component_files, *_declared_components(folder, manifest, source)]))
-    warnings += _default_warnings(manifest, components)
+    warnings += _default_warnings(manifest, components, SourceLocation(folder / MANIFEST_FILE))
     return PluginDefinition(folder, manifest, components, warnings=tuple(warnings))
 
 
@@ -83,12 +83,15 @@ def _component_kind(file: Path) -> str:
     return match[1] if match else ""
 
 
-def _default_warnings(manifest: PluginManifest, components: Sequence[ComponentDefinition]) -> list[str]:
-    if not any(each.manifest.spec.get("config_schema") for each in components):
+def _default_warnings(
+    manifest: PluginManifest, components: Sequence[ComponentDefinition], location: SourceLocation
+) -> list[str]:
+    if not manifest.spec.config_schema and not any(each.manifest.spec.get("config_schema") for each in components):
         return []
-    from .forms import default_warnings
+    from .forms import default_warnings, own_default_warnings
 
-    return default_warnings(manifest.identity, components)
+    own = own_default_warnings(manifest.spec.config_schema, location)
+    return [*own, *default_warnings(manifest.identity, components)]
 
 
 def _check_named_files(folder: Path, manifest: PluginManifest, source: SourceDocument) -> None:

@@ -22,6 +22,8 @@ class ArtifactRead(RunCall):
     artifact_id: str
     offset: Count = 0
     length: int = Field(default=65536, ge=1, le=ARTIFACT_CHUNK_BYTES)
+    as_text: bool = False
+    """Reads the text of a document, such as a PDF or Word file, as UTF-8; offset and length count its bytes."""
 
 
 class ArtifactCreate(RunCall):

@@ -1,6 +1,6 @@
 """The `spec` of a component file, by kind. An AgentRunner's is its manifest (see `manifest`)."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -37,6 +37,10 @@ class KnowledgeEngineSpec(Request):
     """What a knowledge base of this engine is configured with."""
 
     config_schema: list[FormItem] = []
+    retrieval_schema: list[FormItem] = []
+    """Settings of a search."""
+    files: Literal["text", "content", "none"] = "text"
+    """What it takes of a file: the text that the Host has read, the bytes, or no files at all."""
 
 
 class ParserSpec(Request):

@@ -4,8 +4,10 @@ from typing import Any, Literal
 
 from .base import I18nText, Listed, Request, Strict, Tolerant
 from .chain import MessageChain
+from .content import ContentElement
 from .events import Actor, Conversation
 from .manifest import AgentRunnerDiscovery, ComponentKind
+from .platform_events import PromptMessage
 
 
 class ComponentSummary(Tolerant):
@@ -66,6 +68,8 @@ class EmitEvent(Request):
     variables: dict[str, Any] = {}
     """What listeners before this one noted down with the event."""
     observing: bool = False
+    rehearsal: bool = False
+    """True for a rerun: handlers decide as usual, and must have no effect outside."""
     handler: str | None = None
     """Only this one is to hear it, by the name that the plugin told with its components; without one all are."""
 
@@ -77,6 +81,13 @@ class PromptAddition(Strict):
     text: str
 
 
+class ChangedInput(Strict):
+    """What an agent reads in place of a message: a text, elements, or both."""
+
+    text: str | None = None
+    contents: Listed[ContentElement] | None = None
+
+
 class EventOutcome(Strict):
     """What the listeners made of it."""
 
@@ -84,6 +95,14 @@ class EventOutcome(Strict):
     stop_propagation: bool = False
     variables: dict[str, Any] = {}
     prompt_additions: Listed[PromptAddition] = []
+    prompt: Listed[PromptMessage] | None = None
+    """For `prompt.preparing`: the messages that take the place of the prompt."""
+    input: ChangedInput | None = None
+    """For `message.arriving`: what the agent reads instead."""
+    replies: Listed["CommandReply"] = []
+    """For `message.arriving` and `reply.preparing`: messages that the Host sends to the chat."""
+    replacement: Listed["CommandReply"] | None = None
+    """For `reply.preparing`: the messages that take the place of the reply."""
     failed: list[str] = []
     """The handlers that failed, by name; the others were not harmed."""
 

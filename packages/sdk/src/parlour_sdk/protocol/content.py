@@ -43,6 +43,8 @@ class MediaElement(Tolerant):
     content_base64: str | None = None
     """At most 32 KiB decoded; more is an artifact."""
     artifact_id: str | None = None
+    text_bytes: int | None = None
+    """In a prompt: the model gets at most so many bytes of the text of this artifact, and not the file."""
 
     @model_validator(mode="after")
     def _one_source(self) -> "MediaElement":

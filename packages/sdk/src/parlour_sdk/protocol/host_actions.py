@@ -28,7 +28,7 @@ from . import (
 from .actions import ActionOutcome, RequestAction
 from .calls import Call, Done
 from .event_log import EventGet, EventPage, EventPageGet, EventRecord
-from .host import HostVersion, HostVersionGet
+from .host import HostVersion, HostVersionGet, PluginConfig, PluginConfigGet
 from .limits import (
     ARTIFACT_CHUNK_BYTES,
     INLINE_BINARY_BYTES,
@@ -126,6 +126,7 @@ HOST_ACTIONS: dict[str, HostAction] = {
         _model_call("invoke_llm_stream", models.InvokeModel, models.ModelChunk, "models:stream", streams=True),
         _model_call("invoke_rerank", models.Rerank, models.RerankAnswer, "models:rerank"),
         _model_call("invoke_embedding", models.Embed, models.EmbedAnswer, "models:embed"),
+        _either("list_models", models.ListModels, models.ModelList, "models:invoke", effect=_READ),
         _either("get_tool_detail", GetTool, ToolDetail, "tools:detail", resource=_TOOL, effect=_READ),
         _either(
             "call_tool", CallTool, ToolOutcome, "tools:call", resource=_TOOL, max_bytes=RESULT_BYTES, effect=_TOOL_CALL
@@ -142,6 +143,8 @@ HOST_ACTIONS: dict[str, HostAction] = {
             max_bytes=64 * KIBIBYTE,
             effect=_READ,
         ),
+        _outside("get_knowledge_file", knowledge.GetKnowledgeFile, files.FileChunk, effect=_LIVE),
+        _outside("invoke_parser", knowledge.InvokeParser, knowledge.ParsedFile, effect=_LIVE),
         _in_run("list_skills", ListSkills, SkillList, "skills:list", effect=_READ),
         _in_run("activate_skill", ActivateSkill, ActiveSkill, "skills:activate", resource=_SKILL, effect=_READ),
         _in_run(
@@ -218,6 +221,7 @@ HOST_ACTIONS: dict[str, HostAction] = {
         ),
         _in_run("gateway_open", gateway.GatewayOpen, gateway.GatewayAccess),
         _either("get_host_version", HostVersionGet, HostVersion, effect=_LIVE),
+        _either("get_plugin_config", PluginConfigGet, PluginConfig, effect=_LIVE),
         _either("run_create", runs.RunCreate, runs.AgentRun, "agent_runs:create", max_bytes=RESULT_BYTES),
         _either("run_get", runs.RunGet, runs.AgentRun, "agent_runs:read", effect=_LIVE),
         _either("run_list", runs.RunList, runs.RunPage, "agent_runs:read", effect=_LIVE),

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from .base import Count, Listed, Request, Strict, Tolerant
 from .calls import Call
-from .limits import RETRIEVED_CHUNKS
+from .limits import ARTIFACT_CHUNK_BYTES, RETRIEVED_CHUNKS
 from .resources import KnowledgeBaseResource
 
 
@@ -62,6 +62,26 @@ class KnowledgeFile(Tolerant):
     mime_type: str | None = None
     text: str | None = None
     content_base64: str | None = None
+    file_key: str | None = None
+    """Reads the text or bytes by `get_knowledge_file` while the call lasts; they are too large for the request."""
+    metadata: dict[str, Any] = {}
+    """What the person who added the file said about it."""
+
+
+class GetKnowledgeFile(Call):
+    """Asks for a piece of the file that an engine or parser is asked about."""
+
+    file_key: str
+    offset: Count = 0
+    length: int = Field(default=ARTIFACT_CHUNK_BYTES, ge=1, le=ARTIFACT_CHUNK_BYTES)
+
+
+class InvokeParser(Call):
+    """Asks the Host to read the file that an engine is asked about."""
+
+    file_key: str
+    parser: str | None = None
+    """`author/plugin.parser`; None: the parser that the knowledge base uses."""
 
 
 class KnowledgeIngest(Request):
@@ -88,6 +108,8 @@ class KnowledgeRetrieve(Request):
     top_k: int = Field(default=5, ge=1, le=RETRIEVED_CHUNKS)
     filters: dict[str, Any] | None = None
     config: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    """Values of the engine's `retrieval_schema`: those of the base, or of this search."""
 
 
 class KnowledgeDelete(Request):
@@ -103,6 +125,8 @@ class ParseFile(Request):
 
     file: KnowledgeFile
     config: dict[str, Any] = {}
+    parser: str | None = None
+    """The parser's name in its plugin; None: the first one that lists the file's format."""
 
 
 class ParsedSection(Strict):

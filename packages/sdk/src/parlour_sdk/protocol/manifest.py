@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from .base import Count, I18nText, Request, Strict, Tolerant
+from .base import Count, I18nText, Listed, Request, Strict, Tolerant
 from .form import FormItem
 from .processes import ProcessPermission
 
@@ -32,6 +32,8 @@ class Capabilities(Strict):
     """Takes up messages that come while it runs."""
     connection_test: bool = False
     """Can check a configuration before an agent uses it."""
+    reports_usage: bool = False
+    """Reports the tokens that it uses outside the Host. Budgets count them and, when used up, refuse its runs."""
 
 
 class Permissions(Strict):
@@ -147,6 +149,8 @@ class PluginSpec(Tolerant):
     """Component files inside the plugin's folder."""
     permissions: PluginPermissions = Field(default_factory=PluginPermissions)
     limits: PluginLimits = Field(default_factory=PluginLimits)
+    config_schema: Listed[FormItem] = []
+    """The form of the plugin's own configuration, which `get_plugin_config` returns."""
 
 
 class PythonEntry(Tolerant):

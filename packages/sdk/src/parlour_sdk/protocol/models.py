@@ -8,6 +8,7 @@ from .base import Listed, Positive, Tolerant
 from .calls import Call
 from .limits import EMBED_TEXTS, RERANK_DOCUMENTS
 from .messages import Message, MessageChunk
+from .resources import ModelResource
 from .usage import Usage
 
 
@@ -17,6 +18,16 @@ class ToolDefinition(Tolerant):
     name: str
     description: str | None = None
     parameters_schema: dict[str, Any] = {}
+
+
+class ListModels(Call):
+    """Asks for the models that were granted."""
+
+
+class ModelList(Tolerant):
+    """The models that were granted."""
+
+    models: list[ModelResource] = []
 
 
 class InvokeModel(Call):

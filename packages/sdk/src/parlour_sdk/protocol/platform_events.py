@@ -5,8 +5,9 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, JsonValue, PrivateAttr
 
-from .base import Tolerant
+from .base import Listed, Tolerant
 from .chain import MessageChain
+from .content import Content
 from .events import ALIASES
 from .people import ChatType, Group, GroupMember, User
 
@@ -227,6 +228,13 @@ class HostEvent(PlatformEvent):
     data: dict[str, Any] = {}
 
 
+class PromptMessage(Tolerant):
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant"] = "system"
+    content: str
+
+
 class ScheduleTriggered(HostEvent):
     """The time of a schedule has come."""
 
@@ -271,13 +279,44 @@ class MessageResponded(HostEvent):
     chat_id: str
 
 
+class MessageArriving(HostEvent):
+    """An agent is about to answer a message; a handler may answer, change or stop it."""
+
+    type: Literal["message.arriving"] = "message.arriving"
+    agent_id: str
+    message_id: str
+    message_chain: MessageChain
+    sender: User
+    chat_type: ChatType
+    chat_id: str
+    group: Group | None = None
+    text: str | None = None
+    """What the agent would read."""
+
+
+class ReplyPreparing(HostEvent):
+    """An agent completed a message; a handler may replace it, add further messages, or stop it."""
+
+    type: Literal["reply.preparing"] = "reply.preparing"
+    run_id: str
+    agent_id: str | None = None
+    conversation_id: str | None = None
+    chat_type: ChatType
+    chat_id: str
+    text: str
+    content: Content
+    """The message as the agent wrote it."""
+
+
 class PromptPreparing(HostEvent):
-    """A prompt is about to be built; a listener may add to it."""
+    """A prompt is about to be built; a listener may add to it, or replace its messages."""
 
     type: Literal["prompt.preparing"] = "prompt.preparing"
     run_id: str | None = None
     conversation_id: str | None = None
     text: str | None = None
+    prompt: Listed[PromptMessage] = []
+    """The messages of the prompt, with what earlier handlers changed."""
 
 
 EVENTS: dict[str, type[PlatformEvent]] = {
@@ -306,9 +345,13 @@ EVENTS: dict[str, type[PlatformEvent]] = {
         ApprovalDecided,
         CommandSent,
         MessageResponded,
+        MessageArriving,
+        ReplyPreparing,
         PromptPreparing,
     )
 }
+PATH_HOOKS = ("message.arriving", "reply.preparing")
+"""Events that wait for their handlers. They reach only handlers and grants that name them; a pattern does not."""
 _PLATFORM = re.compile(r"platform\.[a-z0-9_]+\.[A-Za-z0-9_.]+")
 _PATTERN = re.compile(r"\*|platform\.[a-z0-9_]+\.\*")
 

@@ -45,6 +45,8 @@ class SkillResource(Tolerant):
     skill_name: str
     display_name: str | None = None
     description: str | None = None
+    active: bool = False
+    """True in an answer of `list_skills` if the skill is active in the conversation."""
 
 
 class FileResource(Tolerant):

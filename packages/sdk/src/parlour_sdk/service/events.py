@@ -11,7 +11,7 @@ from parlour_sdk.components.event_context import EventContext, ObservingContext
 from parlour_sdk.components.event_listener import Handler, iter_handlers
 from parlour_sdk.plugin.loaded_plugin import LoadedPlugin
 from parlour_sdk.protocol.component_specs import ListenerSpec
-from parlour_sdk.protocol.components import EmitEvent, EventOutcome, PromptAddition
+from parlour_sdk.protocol.components import CommandReply, EmitEvent, EventOutcome, PromptAddition
 from parlour_sdk.protocol.platform_events import PlatformEvent, event_class
 from parlour_sdk.wire import WireError
 
@@ -73,6 +73,9 @@ class _EventDispatch:
         self._variables = request.variables
         self._handled = self._stopped = False
         self._additions: list[PromptAddition] = []
+        self._changes: dict[str, Any] = {}
+        """Changes of the prompt, the input and the reply, by field of the outcome."""
+        self._replies: list[CommandReply] = []
         self._failed: list[str] = []
 
     async def deliver(self, handler: Handler) -> None:
@@ -95,6 +98,9 @@ class _EventDispatch:
         self._variables = dict(context.variables)
         self._stopped = context.stopped
         self._additions += context.prompt_additions
+        self._replies += context.replies
+        changes = {"prompt": context.prompt, "input": context.changed_input, "replacement": context.replacement}
+        self._changes |= {name: value for name, value in changes.items() if value is not None}
 
     def outcome(self) -> EventOutcome:
         return EventOutcome(
@@ -102,6 +108,8 @@ class _EventDispatch:
             stop_propagation=self._stopped,
             variables=_changes(self._request.variables, self._variables),
             prompt_additions=self._additions,
+            replies=self._replies,
+            **self._changes,
             failed=self._failed,
         )
 

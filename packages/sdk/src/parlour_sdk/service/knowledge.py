@@ -1,5 +1,6 @@
 """Serves the requests to a plugin's knowledge engine and parsers."""
 
+import base64
 import logging
 from pathlib import PurePath
 from typing import Any
@@ -8,7 +9,7 @@ from parlour_sdk.api import PluginAPI
 from parlour_sdk.components.knowledge_engine import KnowledgeContext, KnowledgeEngine
 from parlour_sdk.components.parser import Parser
 from parlour_sdk.plugin.loaded_plugin import LoadedPlugin
-from parlour_sdk.protocol.component_specs import ParserSpec
+from parlour_sdk.protocol.component_specs import KnowledgeEngineSpec, ParserSpec
 from parlour_sdk.protocol.knowledge import (
     IngestOutcome,
     KnowledgeDelete,
@@ -35,7 +36,8 @@ class KnowledgeService:
         engine = self._engine()
         request = parse_request(KnowledgeIngest, data, "kb_ingest")
         try:
-            result = await engine.ingest(request.kb_id, request.file, KnowledgeContext(self._api, request.config))
+            file = await self._with_content(request.file, self._engine_takes_text())
+            result = await engine.ingest(request.kb_id, file, KnowledgeContext(self._api, request.config))
             return to_json_dict(IngestOutcome(chunks=result) if isinstance(result, int) else result)
         except COMPONENT_FAILURES as error:
             reason = to_wire_error(f"the knowledge engine, with '{request.file.name}',", error).message
@@ -44,7 +46,7 @@ class KnowledgeService:
     async def retrieve(self, data: Any) -> dict[str, Any]:
         engine = self._engine()
         request = parse_request(KnowledgeRetrieve, data, "kb_retrieve")
-        context = KnowledgeContext(self._api, request.config)
+        context = KnowledgeContext(self._api, request.config, request.settings)
         try:
             chunks = await engine.retrieve(request.kb_id, request.query, request.top_k, request.filters, context)
             return to_json_dict(KnowledgeResult(chunks=chunks[: request.top_k]))
@@ -62,19 +64,33 @@ class KnowledgeService:
 
     async def parse_file(self, data: Any) -> dict[str, Any]:
         request = parse_request(ParseFile, data, "parse_file")
-        parser = self._parser(request.file)
+        parser = self._parser(request.file, request.parser)
         try:
-            parsed = await parser.parse(request.file, request.config)
+            parsed = await parser.parse(await self._with_content(request.file, False), request.config)
             return to_json_dict(ParsedFile(text=parsed) if isinstance(parsed, str) else parsed)
         except COMPONENT_FAILURES as error:
             raise to_wire_error(f"the parser, with '{request.file.name}',", error) from error
+
+    async def _with_content(self, file: KnowledgeFile, is_text: bool) -> KnowledgeFile:
+        """Reads a file that was too large for the request."""
+        if file.file_key is None or file.text is not None or file.content_base64 is not None:
+            return file
+        content = await self._api.knowledge_files.read(file.file_key)
+        field = {"text": content.decode()} if is_text else {"content_base64": base64.b64encode(content).decode()}
+        return file.model_copy(update=field)
+
+    def _engine_takes_text(self) -> bool:
+        [name] = list(self._plugin.knowledge_engines)[:1]
+        return KnowledgeEngineSpec.model_validate(self._plugin.spec("KnowledgeEngine", name)).files == "text"
 
     def _engine(self) -> KnowledgeEngine:
         for engine in self._plugin.knowledge_engines.values():
             return engine
         raise WireError("not_supported", "this plugin has no knowledge engine")
 
-    def _parser(self, file: KnowledgeFile) -> Parser:
+    def _parser(self, file: KnowledgeFile, wanted: str | None) -> Parser:
+        if wanted is not None and wanted in self._plugin.parsers:
+            return self._plugin.parsers[wanted]
         extension = PurePath(file.name).suffix.lower()
         for name, parser in self._plugin.parsers.items():
             spec = ParserSpec.model_validate(self._plugin.spec("Parser", name))

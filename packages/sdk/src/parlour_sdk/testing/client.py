@@ -73,6 +73,7 @@ class ComponentClient(ABC):
         *,
         variables: dict[str, Any] | None = None,
         observing: bool = False,
+        rehearsal: bool = False,
     ) -> EventOutcome:
         """Delivers an event and returns the outcome. Raises HandlerFailed from the exception that a handler raised."""
         request = {
@@ -81,6 +82,7 @@ class ComponentClient(ABC):
             "conversation_id": self.conversation_id,
             "variables": variables or {},
             "observing": observing,
+            "rehearsal": rehearsal,
         }
         with ExceptionCapture() as raised:
             outcome = EventOutcome.model_validate(await self._request(load_component(component), "emit_event", request))

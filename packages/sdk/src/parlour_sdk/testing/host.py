@@ -67,6 +67,7 @@ class FakeHost(ComponentClient):
         permissions: Permissions | Mapping[str, Any] | None = None,
         capabilities: Capabilities | Mapping[str, bool] | None = None,
         plugin_permissions: PluginPermissions | Mapping[str, Any] | None = None,
+        plugin_config: Mapping[str, Any] | None = None,
         state_scopes: Sequence[str] = STATE_SCOPES,
         other_conversations: bool = False,
         timeout: float = TIMEOUT_SECONDS,
@@ -87,6 +88,7 @@ class FakeHost(ComponentClient):
         self._steering = Steering(self._run_setup.record_steering)
         self.ledger = Ledger(new_id, self._run_setup.build_claimed_context)
         self._timeout = timeout
+        self._plugin_config = dict(plugin_config or {})
         self._gate = FakeGate(self._handlers(), answers or {})
         for role, text in history:
             self.say(role, text)
@@ -174,7 +176,7 @@ class FakeHost(ComponentClient):
         return InMemoryConnection(loaded, PluginEndpoint(self._gate, self._policy.plugin_grant(loaded)))
 
     def _handlers(self) -> dict[str, Any]:
-        catalog = HostCatalog(self.new_conversation)
+        catalog = HostCatalog(self.new_conversation, self._plugin_config)
         groups = (self._resources, self._records, self._platform, self._steering, self.ledger, self.processes, catalog)
         return {name: handler for each in groups for name, handler in each.handlers().items()}
 

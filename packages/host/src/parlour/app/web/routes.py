@@ -13,6 +13,7 @@ from fastapi import APIRouter
 from parlour.app.host import Host
 from parlour.app.runtime_settings import declared_sections
 from parlour.app.settings import HostSettings
+from parlour.app.skills import fetch_from_git
 from parlour.core.access.browser_sessions import BrowserSessions
 from parlour.core.access.keys import ApiKeys
 from parlour.core.access.users import UserAccounts
@@ -61,6 +62,7 @@ from parlour.http.knowledge import endpoints as knowledge_bases
 from parlour.http.knowledge import file_endpoints as knowledge_files
 from parlour.http.knowledge.access import KnowledgeAccess
 from parlour.http.knowledge.file_endpoints import FileUploads
+from parlour.http.knowledge.plugins import PluginKnowledge
 from parlour.http.live import endpoints as live
 from parlour.http.mcp_servers import endpoints as mcp_servers
 from parlour.http.mcp_servers.mapping import McpServerMapper
@@ -77,13 +79,17 @@ from parlour.http.pagination import Pages
 from parlour.http.pipelines import endpoints as pipelines
 from parlour.http.pipelines.endpoints import PipelineMapper
 from parlour.http.platform_callbacks import endpoints as platform_callbacks
+from parlour.http.plugins import config_endpoints as plugin_configs
 from parlour.http.plugins import endpoints as plugins
 from parlour.http.plugins.audit import PluginAudit
+from parlour.http.plugins.config_endpoints import PluginConfigForms
 from parlour.http.principals import Authenticator
 from parlour.http.runs import endpoints as runs
 from parlour.http.runs.queries import RunListing
 from parlour.http.schedules import endpoints as schedules
 from parlour.http.settings import endpoints as runtime_settings
+from parlour.http.skills import endpoints as skills
+from parlour.http.skills.sources import SkillSources
 from parlour.http.stats import UsageByDay
 from parlour.http.target_validation import TargetValidator
 from parlour.http.users import endpoints as users
@@ -282,10 +288,18 @@ class RouterBuilder:
         host, core = self.host, self.host.core
         access = KnowledgeAccess(host.knowledge)
         references = ResourceReferences(core.agents, core.registry, "knowledge_bases")
-        uploads = FileUploads(access, core.artifacts, ArtifactAccess(host.journal), self.uploads)
+        plugins = PluginKnowledge(host.knowledge.components, host.secrets)
+        uploads = FileUploads(access, plugins, core.artifacts, ArtifactAccess(host.journal), self.uploads)
         return [
             knowledge_bases.router(
-                access, references, host.knowledge.embedding_problem, host.cursors, host.ids, host.clock
+                access,
+                references,
+                host.knowledge,
+                plugins,
+                host.knowledge.embedding_problem,
+                host.cursors,
+                host.ids,
+                host.clock,
             ),
             knowledge_files.router(access, uploads, core.artifacts, core.jobs, self._pages(), host.clock),
         ]
@@ -305,6 +319,7 @@ class RouterBuilder:
                 plugin_audit,
                 host.cursors,
             ),
+            plugin_configs.router(PluginConfigForms(host.plugins, host.core.plugin_configs, host.secrets, host.clock)),
             tools.router(mcp.registry, host.cursors),
             box.router(
                 host.box.service,
@@ -312,6 +327,9 @@ class RouterBuilder:
                 host.journal,
                 self._pages(),
                 host.clock,
+            ),
+            skills.router(
+                host.box.skills.parts.service, SkillSources(self.uploads, fetch_from_git), host.cursors, host.clock
             ),
             mcp_servers.router(mcp.mcp_repository, mcp.mcp_servers, mapper, host.cursors, host.ids, host.clock),
         ]

@@ -10,7 +10,7 @@ from files import ROOT, Fields, Refused, resolve  # type: ignore[import-not-foun
 
 MAX_MATCHES = 200
 MAX_LINE_CHARACTERS = 400
-SKIPPED_FOLDERS = {".git", "node_modules", ".venvs", "__pycache__"}
+SKIPPED_FOLDERS = {".git", "node_modules", ".venvs", ".skills", "__pycache__"}
 
 
 def fork(request: Fields) -> tuple[int, int]:
@@ -38,7 +38,7 @@ def _answer(request: Fields) -> Fields:
 def _glob(request: Fields) -> Fields:
     whole = os.path.join(ROOT, request["pattern"])
     patterns = (whole, whole.replace("**/", ""))
-    found = [path for path in _files(ROOT) if any(fnmatch.fnmatchcase(path, each) for each in patterns)]
+    found = [path for path in _files(ROOT, whole) if any(fnmatch.fnmatchcase(path, each) for each in patterns)]
     return {"items": found[:MAX_MATCHES], "more": max(0, len(found) - MAX_MATCHES)}
 
 
@@ -49,7 +49,7 @@ def _grep(request: Fields) -> Fields:
         raise Refused("invalid_spec", f"pattern: {error}") from None
     start, only = resolve(request.get("path") or ROOT), request.get("glob") or "*"
     lines: list[str] = []
-    for path in [start] if os.path.isfile(start) else _files(start):
+    for path in [start] if os.path.isfile(start) else _files(start, start):
         if not fnmatch.fnmatchcase(os.path.basename(path), only) or os.path.islink(path) or not os.path.isfile(path):
             continue
         for line in _matching_lines(path, expression):
@@ -69,8 +69,10 @@ def _matching_lines(path: str, expression: re.Pattern[str]) -> Iterator[str]:
                 yield f"{path}:{number}: {text[:MAX_LINE_CHARACTERS]}"
 
 
-def _files(start: str) -> Iterator[str]:
+def _files(start: str, named: str) -> Iterator[str]:
+    """Yields the files below a folder. Folders that are rarely wanted are skipped unless `named` names them."""
+    skipped = SKIPPED_FOLDERS - set(named.split("/"))
     for folder, folders, names in os.walk(start):
-        folders[:] = sorted(each for each in folders if each not in SKIPPED_FOLDERS)
+        folders[:] = sorted(each for each in folders if each not in skipped)
         for name in sorted(names):
             yield os.path.join(folder, name)

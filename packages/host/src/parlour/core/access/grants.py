@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from parlour.core.box.policy import NAMESPACE as BOX_NAMESPACE
-from parlour.core.box.policy import BoxPolicy
+from parlour.core.box.policy import SKILL_NAMESPACE, SKILL_TOOLS, BoxPolicy
 from parlour.core.config.form_validation import selected_resources, with_defaults
 from parlour.core.encoding import dumps, loads
 from parlour.core.model.agent import Binding
@@ -26,7 +26,7 @@ from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.model.storage_owners import storage_owners
 from parlour.core.store.state import StateScopes, scope_key
 from parlour_sdk.protocol.host_actions import Permission
-from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.protocol.manifest import AgentRunnerManifest, PluginPermissions
 from parlour_sdk.protocol.rules.permissions import (
     MODEL_OPERATIONS,
     RESOURCE_OPERATIONS,
@@ -179,9 +179,12 @@ def _resources(
         }
         if kind == "tools":
             box, memories = BoxPolicy.decode(agent.box_policy), MemoryPolicy.decode(agent.memory_policy)
-            offered = _offered_tools(providers) if box.tools or memories.is_on else frozenset()
+            authoring = SKILL_TOOLS if box.author_skills and _is_author(manifest) else ()
+            uses_own = box.tools or memories.is_on or authoring
+            offered = _offered_tools(providers) if uses_own else frozenset()
             granted[kind] = _with_own_tools(granted[kind], BOX_NAMESPACE, box.tool_names & offered, operations)
             granted[kind] = _with_own_tools(granted[kind], MEMORY_NAMESPACE, memories.tool_names & offered, operations)
+            granted[kind] = _with_own_tools(granted[kind], SKILL_NAMESPACE, offered.intersection(authoring), operations)
     return granted if binding.pipeline is None else _within_pipeline(granted, binding.pipeline, providers)
 
 
@@ -202,6 +205,10 @@ def _within_pipeline(granted: dict[str, Operations], pipeline: Pipeline, provide
         }
         for kind, names in granted.items()
     }
+
+
+def _is_author(manifest: AgentRunnerManifest) -> bool:
+    return manifest.capabilities.skill_authoring and "author" in manifest.permissions.skills
 
 
 def _offered_tools(providers: Providers) -> frozenset[str]:

@@ -6,6 +6,7 @@ The page translates a sentence by its key and values; its text is in English.
 from collections.abc import Iterator
 
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.protocol.platform_events import PATH_HOOKS
 from parlour_sdk.protocol.processes import ANY_COMMAND, WORKSPACE, ProcessPermission
 from parlour_sdk.values import dataclass
 
@@ -22,6 +23,7 @@ PERMISSION_TEXTS = {
     "platform_api.platform.call": "call whatever else a platform's interface offers to your bots",
     "events.all": "see every event: all that your bots receive, and what happens in Parlour",
     "events.some": "see these events: {events}",
+    "events.path": "read, change and stop messages before an agent or a chat gets them: {events}",
     "models.invoke": "ask your models, which may cost money",
     "models.stream": "ask your models and get the answer as it is made, which may cost money",
     "models.rerank": "let a model order texts by relevance, which may cost money",
@@ -92,8 +94,10 @@ def _by_name(permissions: PluginPermissions) -> Iterator[PermissionText]:
 def _events(types: list[str]) -> Iterator[PermissionText]:
     if EVERY_EVENT in types:
         yield _sentence("events.all")
-    elif types:
-        yield _sentence("events.some", events=_joined(types))
+    elif others := [each for each in types if each not in PATH_HOOKS]:
+        yield _sentence("events.some", events=_joined(others))
+    if on_path := [each for each in types if each in PATH_HOOKS]:
+        yield _sentence("events.path", events=_joined(on_path))
 
 
 def _process(permission: ProcessPermission) -> Iterator[PermissionText]:

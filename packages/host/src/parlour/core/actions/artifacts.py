@@ -10,8 +10,10 @@ from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.ids import ArtifactId
 from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.providers import Documents
 from parlour.core.runs.attachments import owned_scope, readable_scope
 from parlour.core.runs.caller import ActionCaller
+from parlour.core.runs.document_texts import read_document
 from parlour.core.store import ledger
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact, ArtifactInfo
@@ -32,8 +34,11 @@ MAX_OPEN_UPLOADS = 16
 
 
 class ArtifactActions:
-    def __init__(self, artifacts: ArtifactService, journal: Journal, ids: Ids, clock: Clock) -> None:
+    def __init__(
+        self, artifacts: ArtifactService, documents: Documents, journal: Journal, ids: Ids, clock: Clock
+    ) -> None:
         self._artifacts = artifacts
+        self._documents = documents
         self._journal = journal
         self._ids = ids
         self._clock = clock
@@ -54,15 +59,19 @@ class ArtifactActions:
         artifact = await self._artifacts.ensure_local(
             await self._artifacts.get_visible(ArtifactId(request.artifact_id), readable_scope(caller.run_session))
         )
-        chunk = await self._artifacts.read(artifact, request.offset, request.length)
+        if request.as_text:
+            whole = await read_document(self._documents, self._artifacts, artifact)
+            chunk, size = whole[request.offset : request.offset + request.length], len(whole)
+        else:
+            chunk, size = await self._artifacts.read(artifact, request.offset, request.length), artifact.size_bytes
         return ArtifactChunk(
             artifact_id=artifact.artifact_id,
-            mime_type=artifact.info.mime_type,
-            size_bytes=artifact.size_bytes,
+            mime_type="text/plain" if request.as_text else artifact.info.mime_type,
+            size_bytes=size,
             offset=request.offset,
             length=len(chunk),
             content_base64=base64.b64encode(chunk).decode(),
-            has_more=request.offset + len(chunk) < artifact.size_bytes,
+            has_more=request.offset + len(chunk) < size,
         )
 
     async def create(self, caller: ActionCaller, request: ArtifactCreate) -> ArtifactUpload:

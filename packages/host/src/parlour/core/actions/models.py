@@ -8,7 +8,17 @@ from parlour.core.model.providers import Models
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.model_call_log import ModelCallLog, OpenCall
 from parlour.core.runs.scope import await_in_run, stream_in_run
-from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
+from parlour_sdk.protocol.models import (
+    Embed,
+    EmbedAnswer,
+    InvokeModel,
+    ListModels,
+    ModelAnswer,
+    ModelChunk,
+    ModelList,
+    Rerank,
+    RerankAnswer,
+)
 
 from .handlers import Handler
 from .prompt_attachments import PromptAttachments
@@ -26,11 +36,16 @@ class ModelActions:
 
     def handlers(self) -> dict[str, Handler]:
         return {
+            "list_models": self.list,
             "invoke_llm": self.invoke,
             "invoke_llm_stream": self.stream,
             "invoke_rerank": self.rerank,
             "invoke_embedding": self.embed,
         }
+
+    async def list(self, caller: ActionCaller, request: ListModels) -> ModelList:
+        granted = [each for each in self._models.resources() if caller.grant.allows("models", each.model_id, "invoke")]
+        return ModelList(models=granted)
 
     async def invoke(self, caller: ActionCaller, request: InvokeModel) -> ModelAnswer:
         inlined = await self._media.inline(caller.session, request)

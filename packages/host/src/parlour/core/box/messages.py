@@ -8,6 +8,7 @@ BOX_PROTOCOL_VERSION: Final = 1
 HEARTBEAT_SECONDS: Final = 20.0
 MAX_COMMAND_BYTES: Final = 64 * 1024
 MAX_WRITE_BYTES: Final = 1024 * 1024
+MAX_SESSION_SKILLS: Final = 1000
 SESSION_ID: Final = r"^[a-z0-9-]{1,64}$"
 FILE_OPERATIONS: Final = ("read", "write", "edit", "glob", "grep", "remove", "list")
 
@@ -23,6 +24,10 @@ class BoxConfig(_BoxMessage):
     bubblewrap: str = ""
     root: str
     """Folder of the workspaces, on the machine of the Box."""
+    skills_root: str = ""
+    """Folder of the unpacked skills; beside that of the workspaces if it is empty."""
+    wheels: str = ""
+    """Folder with Python packages that sandboxes may install without a network."""
     hidden: list[str] = []
     """Folders that no sandbox may see."""
     idle_seconds: float = Field(default=300, gt=0)
@@ -51,6 +56,12 @@ class SessionSpec(_BoxMessage):
     network: bool = False
     read_only: bool = False
     persistent: bool = False
+    skills: dict[str, str] = Field(default={}, max_length=MAX_SESSION_SKILLS)
+    """Digests of the skills that the session shows, by their names."""
+
+    def lacks_skills_of(self, other: "SessionSpec") -> bool:
+        """Returns whether the other spec needs a skill, or a version of one, that this one does not show."""
+        return not other.skills.items() <= self.skills.items()
 
     def conflicts_with(self, other: "SessionSpec") -> list[str]:
         """Returns the names of the fields that make two specs need two sandboxes."""
@@ -80,3 +91,18 @@ class SessionRequest(_BoxMessage):
     """Names a session."""
 
     session_id: str = Field(pattern=SESSION_ID)
+
+
+class SkillCheck(_BoxMessage):
+    """Asks which packages of skills the Box does not have."""
+
+    digests: list[str] = Field(max_length=MAX_SESSION_SKILLS)
+
+
+class SkillPiece(_BoxMessage):
+    """A piece of a skill's package."""
+
+    sha256: str
+    offset: int = Field(ge=0)
+    data: str
+    last: bool = False

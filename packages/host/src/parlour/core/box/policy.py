@@ -12,6 +12,9 @@ from .session_template import DEFAULT_TEMPLATE
 NAMESPACE: Final = "box"
 EXEC_TOOL: Final = "box.exec"
 BOX_TOOLS: Final = ("exec", "read", "write", "edit", "glob", "grep")
+SKILL_NAMESPACE: Final = "skills"
+SKILL_TOOLS: Final = ("skills.register_skill", "skills.edit_skill")
+"""Tools by which an agent writes skills, if its runner is for authors."""
 WRITING_TOOLS: Final = ("write", "edit")
 """Tools that an agent with a read-only workspace does not get."""
 
@@ -28,6 +31,8 @@ class BoxPolicy:
     session_template: str = DEFAULT_TEMPLATE
     ask: tuple[str, ...] = ()
     """Patterns of commands that need a person's approval."""
+    author_skills: bool = False
+    """True if the agent may install skills and change those that it has installed."""
 
     @classmethod
     def decode(cls, values: Mapping[str, Any]) -> "BoxPolicy":

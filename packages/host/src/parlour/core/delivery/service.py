@@ -6,6 +6,7 @@ from parlour_sdk.values import dataclass
 from .composer import MessageComposer
 from .feed import Feed
 from .publisher import DeliveryPublisher
+from .reply_hooks import ReplyHooks
 from .streaming.stream_publisher import StreamPublisher
 
 
@@ -22,3 +23,5 @@ class DeliveryService:
     feed: Feed
     output_policies: OutputPolicies
     """Applies message policies to replies."""
+    reply_hooks: ReplyHooks
+    """Asks plugins about replies before they are filtered."""

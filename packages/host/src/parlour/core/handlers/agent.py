@@ -16,7 +16,7 @@ from parlour.core.runs.admission import AdmissionLost
 from parlour.core.runs.event_completion import EventCompleter
 from parlour.core.runs.executor import RunExecutor
 from parlour.core.runs.lane_result import LaneResult, RunnerSuspension
-from parlour.core.runs.policy_turns import PolicyTurns
+from parlour.core.runs.policy_turns import PolicyTurn, PolicyTurns
 from parlour.core.runs.run_checks import RunChecks
 from parlour.core.runs.session import QueuedEvent
 from parlour.core.secrets import SecretUnreadable
@@ -68,6 +68,8 @@ class AgentHandler:
         if obstacle is not None:
             await self._completer.complete(entry, obstacle.outcome, obstacle.reason, obstacle.notice)
             return LaneResult()
+        if (turn := self._policies.consult(entry, binding)) is not None:
+            return await self._end_turn(entry, turn)
         policy = self._policies.policy(binding) if agent.message_policy else None
         if policy is not None and entry.event.envelope.event_type == MESSAGE_TYPE:
             return await self._handle_with_policy(entry, binding, policy)
@@ -80,12 +82,8 @@ class AgentHandler:
         is_counted = bool(entry.attempts)
         for _ in range(MAX_ADMISSIONS):
             turn = await self._policies.admit(entry, binding, policy)
-            if turn.suspension is not None:
-                return LaneResult(suspension=turn.suspension)
-            if turn.obstacle is not None:
-                obstacle = turn.obstacle
-                await self._completer.complete(entry, obstacle.outcome, obstacle.reason, obstacle.notice, obstacle.text)
-                return LaneResult()
+            if turn.suspension is not None or turn.obstacle is not None:
+                return await self._end_turn(entry, turn)
             if not is_counted:
                 self._checks.count(entry.event)
                 is_counted = True
@@ -96,6 +94,14 @@ class AgentHandler:
                 continue
             return result
         raise AdmissionLost
+
+    async def _end_turn(self, entry: QueuedEvent, turn: PolicyTurn) -> LaneResult:
+        """Suspends a message, or completes it without a run."""
+        if (obstacle := turn.obstacle) is not None:
+            if entry.hooked is not None and entry.hooked.has_replies:
+                self._checks.count(entry.event)  # two bots must not keep answering each other through a plugin either
+            await self._completer.complete(entry, obstacle.outcome, obstacle.reason, obstacle.notice, obstacle.text)
+        return LaneResult(suspension=turn.suspension)
 
     async def _execute(self, entry: QueuedEvent, binding: Binding) -> LaneResult:
         entry.event = await self._names.with_names(entry.event)

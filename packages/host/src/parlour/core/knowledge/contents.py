@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from parlour.core.journal import ANY, Delete, Journal, Unit, where
-from parlour.core.model.ids import ArtifactId, BindingId, KnowledgeBaseId
+from parlour.core.model.ids import ArtifactId, BindingId
 from parlour.core.model.knowledge import BaseFile, KnowledgeBase
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import ProviderFailed
@@ -71,7 +71,7 @@ class StoredContents:
             raise KnowledgeFailed("quota", f"all bases together have at most {limit} MiB of files; delete some first")
 
     async def store(
-        self, kb_id: KnowledgeBaseId, name: str, mime_type: str, blocks: AsyncIterator[bytes], expires: bool
+        self, base: KnowledgeBase, file: BaseFile, blocks: AsyncIterator[bytes], expires: bool
     ) -> tuple[Artifact, str]:
         """Stores content and returns the artifact, whose row the caller commits, with the type of the file.
 
@@ -88,12 +88,13 @@ class StoredContents:
                 await upload.write(block)
             if not size:
                 raise KnowledgeFailed("file.no_text", "the file is empty")
-            found = self._parser.detect(upload.head[:HEAD_BYTES], name, mime_type)
+            parser = base.parser_of(file)
+            found = self._parser.detect(upload.head[:HEAD_BYTES], file.name, file.mime_type, parser)
             if found is None:
                 raise KnowledgeFailed("file.type", "files of this type can't be taken up; it takes text and documents")
             expires_at = self._clock.now() + UNUSED_MILLISECONDS if expires else 0
-            info = ArtifactInfo("file", name, found, KNOWLEDGE_SOURCE, expires_at)
-            scope = ArtifactScope(binding_id=BindingId(kb_id))
+            info = ArtifactInfo("file", file.name, found, KNOWLEDGE_SOURCE, expires_at)
+            scope = ArtifactScope(binding_id=BindingId(base.kb_id))
             return await self._artifacts.finish_upload(upload, info, scope), found
         except BaseException:
             upload.abort()
@@ -131,7 +132,7 @@ class StoredContents:
     async def _download(self, base: KnowledgeBase, file: BaseFile) -> BaseFile:
         try:
             blocks = self._fetcher.fetch("url", file.address)
-            artifact, mime_type = await self.store(base.kb_id, file.name, "text/html", blocks, expires=True)
+            artifact, mime_type = await self.store(base, replace(file, mime_type="text/html"), blocks, expires=True)
         except ProviderFailed as failure:
             code = "file.too_large" if failure.code == "payload_too_large" else "page.unreachable"
             raise KnowledgeFailed(code, failure.message, failure.retryable) from failure

@@ -12,17 +12,17 @@ from typing import Protocol
 
 from parlour.core.jobs.progress import JobProgress
 from parlour.core.journal import GuardFailed, Journal, Statement, Unit, Update, where
+from parlour.core.model.ids import KnowledgeBaseId, KnowledgeFileId
 from parlour.core.model.knowledge import BaseFile, ChunkSettings, KnowledgeBase, Passage, document_name
 from parlour.core.model.ports import Clock
-from parlour.core.store.tables import KNOWLEDGE_BASES, KNOWLEDGE_FILES
+from parlour.core.store.tables import KNOWLEDGE_FILES
 
 from . import records
 from .collections import ensure_collection
-from .ports import HOST_CONTEXT, Embeddings, FileParser, KnowledgeFailed, VectorStore
+from .file_versions import FileCancelled, NewVersion, make_visible, mark_processing
+from .ports import HOST_CONTEXT, Embeddings, FileParser, KnowledgeFailed, VectorStores
 from .records import KnowledgeRecords
 
-CONTENT_FIELDS = ("artifact_id", "sha256", "size_bytes", "mime_type")
-"""What a file's content decides, and a new version replaces."""
 EMBEDDED_AT_ONCE = 64
 """Passages that are embedded and written together."""
 
@@ -42,10 +42,6 @@ class FileContents(Protocol):
         ...
 
 
-class FileCancelled(Exception):
-    """Raised when a file was deleted or its job cancelled during the work."""
-
-
 class Ingestion:
     """Makes the passages and vectors of files."""
 
@@ -54,7 +50,7 @@ class Ingestion:
         journal: Journal,
         parser: FileParser,
         embeddings: Embeddings,
-        store: VectorStore,
+        stores: VectorStores,
         contents: FileContents,
         clock: Clock,
         max_chunks: int,
@@ -63,7 +59,7 @@ class Ingestion:
         self._records = KnowledgeRecords(journal)
         self._parser = parser
         self._embeddings = embeddings
-        self._store = store
+        self._stores = stores
         self._clock = clock
         self._contents = contents
         self._max_chunks = max_chunks
@@ -78,7 +74,7 @@ class Ingestion:
         """
         try:
             await self.discard(base, file)
-            await self._mark(file, "processing")
+            await mark_processing(self._journal, file, self._clock.now())
             await progress.report(stage="fetch" if file.source == "url" else "parse", done=0, total=100)
             async with self._contents.fetch(base, described) as (path, fetched):
                 described = fetched
@@ -91,8 +87,21 @@ class Ingestion:
     async def discard(self, base: KnowledgeBase, file: BaseFile) -> None:
         """Deletes the passages and vectors of a version that is not visible."""
         generation = file.generation + 1
-        await self._store.delete_document(base.collection, document_name(file.file_id, generation))
+        await self._stores.of(base.store).delete_document(base.collection, document_name(file.file_id, generation))
         await self._records.delete_chunks(file_id=file.file_id, generation=generation)
+
+    async def clean(self, base: KnowledgeBase, file_id: KnowledgeFileId, generations: Sequence[int]) -> None:
+        """Deletes versions of a file that can't be found any more."""
+        for generation in generations:
+            await self._stores.of(base.store).delete_document(base.collection, document_name(file_id, generation))
+            await self._records.delete_chunks(file_id=file_id, generation=generation)
+
+    async def drop(self, kb_id: KnowledgeBaseId, stores: Sequence[str], collections: Sequence[str]) -> None:
+        """Deletes the passages and vectors of a deleted base."""
+        await self._records.delete_chunks(kb_id=kb_id)
+        for store in stores:
+            for collection in collections:
+                await self._stores.of(store).drop(collection)
 
     async def _take_up(
         self, base: KnowledgeBase, before: BaseFile, file: BaseFile, path: Path, progress: JobProgress
@@ -100,8 +109,8 @@ class Ingestion:
         await progress.report(stage="parse")
         generation = before.generation + 1
         pages, parser, count, waiting = 0, "", 0, list[Passage]()
-        settings = _chunk_settings(base, file)
-        async for part in self._parser.parse(path, file.name, file.mime_type, settings):
+        settings, parser_name = _chunk_settings(base, file), base.parser_of(file)
+        async for part in self._parser.parse(path, file.name, file.mime_type, settings, parser_name):
             pages, parser = max(pages, part.pages), part.parser or parser
             waiting += part.passages
             while len(waiting) >= EMBEDDED_AT_ONCE:
@@ -116,17 +125,17 @@ class Ingestion:
         if not count:
             raise KnowledgeFailed("file.no_text", "the file has no text; a scan needs text recognition (OCR) first")
         await self._check_limit(base, file, count)
-        await self._store.flush(base.collection)
+        await self._stores.of(base.store).flush(base.collection)
         await progress.report(stage="switch", done=100)
-        return self._switch(base, before, file, count, pages, parser)
+        return make_visible(base, before, file, NewVersion(count, pages, parser), self._clock.now())
 
     async def _write(self, base: KnowledgeBase, file: BaseFile, generation: int, passages: Sequence[Passage]) -> int:
         document = document_name(file.file_id, generation)
         texts = [passage.searchable for passage in passages]
         vectors = await self._embeddings.embed(base.embedding_model, texts, HOST_CONTEXT)
-        await ensure_collection(self._store, self._embeddings, base, vectors.shape[1])
+        await ensure_collection(self._stores.of(base.store), self._embeddings, base, vectors.shape[1])
         ids = [records.chunk_id(file.file_id, generation, passage.position) for passage in passages]
-        await self._store.add(base.collection, document, ids, vectors)
+        await self._stores.of(base.store).add(base.collection, document, ids, vectors)
         now = self._clock.now()
         still_there = Update(KNOWLEDGE_FILES, {"updated_at": now}, where(file_id=file.file_id))
         rows = [records.insert_chunk(file, generation, passage, now) for passage in passages]
@@ -136,29 +145,6 @@ class Ingestion:
             raise FileCancelled from None
         return len(passages)
 
-    def _switch(
-        self, base: KnowledgeBase, before: BaseFile, file: BaseFile, count: int, pages: int, parser: str
-    ) -> list[Statement]:
-        now, is_new = self._clock.now(), not before.generation
-        content = {name: getattr(file, name) for name in CONTENT_FIELDS}
-        done = records.update_file(
-            before,
-            now,
-            generation=before.generation + 1,
-            state="completed",
-            chunks=count,
-            pages=pages,
-            parser=parser,
-            error_code="",
-            error="",
-            refreshed_at=now,
-            **content,
-        )
-        size = file.size_bytes if is_new else file.size_bytes - before.size_bytes
-        counted = records.count_change(base.kb_id, int(is_new), count - before.chunks, size)
-        same_vectors = Update(KNOWLEDGE_BASES, {"updated_at": now}, where(kb_id=base.kb_id, generation=base.generation))
-        return [done, counted, same_vectors, *records.keep_content(before, file)]
-
     async def _check_limit(self, base: KnowledgeBase, file: BaseFile, count: int) -> None:
         row = await self._records.base_row(base.kb_id)
         if row is None:
@@ -166,13 +152,6 @@ class Ingestion:
         if row["chunks"] - file.chunks + count > self._max_chunks:
             advice = "delete files, or divide them among several bases"
             raise KnowledgeFailed("quota", f"the base would have more than {self._max_chunks} passages; {advice}")
-
-    async def _mark(self, file: BaseFile, state: str) -> None:
-        update = records.update_file(file, self._clock.now(), state=state, error_code="", error="")
-        try:
-            await self._journal.commit(Unit("knowledge.begin", (update,)))
-        except GuardFailed:
-            raise FileCancelled from None
 
 
 def _chunk_settings(base: KnowledgeBase, file: BaseFile) -> ChunkSettings:

@@ -9,13 +9,15 @@ from parlour.core.jobs.jobs import Jobs
 from parlour.core.jobs.progress import JobProgress
 from parlour.core.journal import ANY, GuardFailed, Insert, Journal, Statement, Unit, UnitBuilder, Update, where
 from parlour.core.model.ids import JobId, KnowledgeBaseId, KnowledgeFileId
-from parlour.core.model.knowledge import BaseFile, KnowledgeBase, document_name
+from parlour.core.model.knowledge import BUILTIN_STORE, BaseFile, KnowledgeBase
 from parlour.core.model.ports import Clock
 from parlour.core.store.tables import KNOWLEDGE_BASES, KNOWLEDGE_FILES
 
 from .bases import KnowledgeBases
-from .ingestion import FileCancelled, Ingestion
-from .ports import KnowledgeFailed, VectorStore
+from .engine_ingestion import EngineIngestion
+from .file_versions import FileCancelled
+from .ingestion import Ingestion
+from .ports import KnowledgeFailed
 from .records import KnowledgeRecords
 from .reembedding import Reembedding
 
@@ -33,8 +35,8 @@ class KnowledgeJobs:
         jobs: Jobs,
         bases: KnowledgeBases,
         ingestion: Ingestion,
+        engine_ingestion: EngineIngestion,
         reembedding: Reembedding,
-        store: VectorStore,
         journal: Journal,
         clock: Clock,
     ) -> None:
@@ -42,7 +44,7 @@ class KnowledgeJobs:
         self._bases = bases
         self._ingestion = ingestion
         self._reembedding = reembedding
-        self._store = store
+        self._engine_ingestion = engine_ingestion
         self._journal = journal
         self._records = KnowledgeRecords(journal)
         self._clock = clock
@@ -60,10 +62,19 @@ class KnowledgeJobs:
         return self._jobs.enqueue(KIND, file.kb_id, payload)
 
     def clean_base(self, base: KnowledgeBase) -> Insert:
-        """Deletes the passages and vectors of a deleted base."""
+        """Deletes the passages and vectors of a deleted base, or what the engine of a plugin has of it."""
+        if not base.is_builtin:
+            payload: dict[str, Any] = {
+                "task": "clean_engine",
+                "engine": base.engine,
+                "config": dict(base.engine_config),
+            }
+            return self._jobs.enqueue(KIND, base.kb_id, payload, max_attempts=MAX_ATTEMPTS)
         generations = [base.generation, base.generation + 1]
         names = [replace(base, generation=each).collection for each in generations]
-        return self._jobs.enqueue(KIND, base.kb_id, {"task": "clean_base", "collections": names})
+        used = [base.store, *((base.next_store,) if base.next_store else ())]
+        payload = {"task": "clean_base", "collections": names, "stores": used}
+        return self._jobs.enqueue(KIND, base.kb_id, payload, max_attempts=MAX_ATTEMPTS)
 
     def reembed(self, base: KnowledgeBase) -> Insert:
         """Makes all vectors of a base again, beside those that are searched."""
@@ -87,16 +98,12 @@ class KnowledgeJobs:
         rebuilt = []
         for row in await self._records.base_rows():
             base = self._bases.get(row["kb_id"])
-            if base is not None and row["chunks"] and not row["state"] and await self._lacks_vectors(base):
+            if base is None or not base.is_builtin or not row["chunks"] or row["state"]:
+                continue
+            if await self._reembedding.lacks_vectors(base):
                 await self.start_reembedding(base, "rebuilding")
                 rebuilt.append(base)
         return rebuilt
-
-    async def _lacks_vectors(self, base: KnowledgeBase) -> bool:
-        try:
-            return await self._store.count(base.collection) is None
-        except KnowledgeFailed as failure:
-            return failure.code == "vectors_damaged"
 
     def wake(self, kb_id: KnowledgeBaseId) -> None:
         self._jobs.wake(KIND, kb_id)
@@ -107,7 +114,9 @@ class KnowledgeJobs:
             "ingest": self._ingest,
             "clean": self._clean,
             "clean_base": self._clean_base,
+            "clean_engine": self._clean_engine,
             "reembed": self._reembed,
+            "drop": self._drop,
             "chunk": self._embed_chunk,
         }
         try:
@@ -133,7 +142,7 @@ class KnowledgeJobs:
             return JobDone()
         described = replace(file, **job.payload.get("content", {}))
         try:
-            statements = await self._ingestion.run(base, file, described, progress)
+            statements = await self._of(base).run(base, file, described, progress)
         except FileCancelled:
             if progress.is_cancelled:
                 reason = "an operator cancelled it"
@@ -156,21 +165,33 @@ class KnowledgeJobs:
     async def _clean(self, job: Job, progress: JobProgress) -> JobResult:
         file_id = KnowledgeFileId(job.payload["file_id"])
         base = self._bases.get(KnowledgeBaseId(job.order_key))
-        for generation in job.payload["generations"]:
-            if base is not None:
-                await self._store.delete_document(base.collection, document_name(file_id, generation))
-            await self._records.delete_chunks(file_id=file_id, generation=generation)
+        if base is not None:
+            await self._of(base).clean(base, file_id, job.payload["generations"])
         return JobDone()
 
     async def _clean_base(self, job: Job, progress: JobProgress) -> JobResult:
-        for collection in job.payload["collections"]:
-            await self._store.drop(collection)
-        await self._records.delete_chunks(kb_id=job.order_key)
+        kb_id, payload = KnowledgeBaseId(job.order_key), job.payload
+        await self._ingestion.drop(kb_id, payload.get("stores", [BUILTIN_STORE]), payload["collections"])
         return JobDone()
+
+    async def _clean_engine(self, job: Job, progress: JobProgress) -> JobResult:
+        await self._engine_ingestion.drop(KnowledgeBaseId(job.order_key), job.payload["engine"], job.payload["config"])
+        return JobDone()
+
+    def _of(self, base: KnowledgeBase) -> Ingestion | EngineIngestion:
+        return self._ingestion if base.is_builtin else self._engine_ingestion
 
     async def _reembed(self, job: Job, progress: JobProgress) -> JobResult:
         base = self._bases.get(KnowledgeBaseId(job.order_key))
-        return JobDone() if base is None else await self._reembedding.run(base, progress)
+        if base is None:
+            return JobDone()
+        before = {"task": "drop", "store": base.store, "collection": base.collection}
+        clean = self._jobs.enqueue(KIND, base.kb_id, before, max_attempts=MAX_ATTEMPTS)
+        return await self._reembedding.run(base, progress, clean)
+
+    async def _drop(self, job: Job, progress: JobProgress) -> JobResult:
+        await self._reembedding.drop(job.payload["store"], job.payload["collection"])
+        return JobDone()
 
     async def _embed_chunk(self, job: Job, progress: JobProgress) -> JobResult:
         base = self._bases.get(KnowledgeBaseId(job.order_key))

@@ -1,12 +1,13 @@
 """Ports of knowledge bases: the store of vectors, embeddings, and the parser of files."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from parlour.core.model.ids import NO_PLUGIN, ModelId
-from parlour.core.model.knowledge import ChunkSettings, Passage
+from parlour.core.model.ids import NO_PLUGIN, KnowledgeBaseId, KnowledgeFileId, ModelId
+from parlour.core.model.knowledge import BaseFile, ChunkSettings, KnowledgeBase, Passage
 from parlour.core.model.providers import CallContext
+from parlour_sdk.protocol.knowledge import KnowledgeChunk
 from parlour_sdk.values import dataclass
 
 from .fusion import Background
@@ -79,6 +80,14 @@ class VectorStore(Protocol):
     async def close(self) -> None: ...
 
 
+class VectorStores(Protocol):
+    """The vector stores that bases may use, by name."""
+
+    def of(self, name: str) -> VectorStore:
+        """Returns a store. Raises KnowledgeFailed if it can't be used."""
+        ...
+
+
 class Embeddings(Protocol):
     """Makes vectors of texts."""
 
@@ -102,10 +111,44 @@ class ParsedPart:
 class FileParser(Protocol):
     """Reads files and cuts them into passages, apart from the Host."""
 
-    def parse(self, path: Path, name: str, mime_type: str, settings: ChunkSettings) -> AsyncIterator[ParsedPart]:
-        """Yields the passages of a file in order. Raises KnowledgeFailed with the reason."""
+    def parse(
+        self, path: Path, name: str, mime_type: str, settings: ChunkSettings, parser: str = ""
+    ) -> AsyncIterator[ParsedPart]:
+        """Yields the passages of a file in order, read by a parser of a plugin if one is named.
+
+        Raises KnowledgeFailed with the reason.
+        """
         ...
 
-    def detect(self, head: bytes, name: str, mime_type: str) -> str | None:
+    def detect(self, head: bytes, name: str, mime_type: str, parser: str = "") -> str | None:
         """Returns the type of a file that can be taken up, or None if no parser reads it."""
+        ...
+
+
+class KnowledgeEngines(Protocol):
+    """The engines of plugins, which store and search bases in systems of their own."""
+
+    async def ingest(self, base: KnowledgeBase, file: BaseFile, content: Path) -> int:
+        """Adds or replaces a file and returns the number of its passages. Raises KnowledgeFailed."""
+        ...
+
+    async def retrieve(
+        self,
+        base: KnowledgeBase,
+        query: str,
+        top_k: int,
+        filters: Mapping[str, Any] | None,
+        settings: Mapping[str, Any],
+    ) -> Sequence[KnowledgeChunk]:
+        """Returns the best passages. Raises KnowledgeFailed if the engine does not answer."""
+        ...
+
+    async def delete(
+        self, engine: str, kb_id: KnowledgeBaseId, config: Mapping[str, Any], file_id: KnowledgeFileId | None = None
+    ) -> None:
+        """Deletes a file, or the whole base. Raises KnowledgeFailed."""
+        ...
+
+    def takes(self, engine: str) -> str:
+        """Returns what the engine takes of a file: `text`, `content`, or `none`. Raises KnowledgeFailed."""
         ...

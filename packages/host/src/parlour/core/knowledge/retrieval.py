@@ -12,11 +12,12 @@ from parlour.core.journal import Journal, Row
 from parlour.core.model.ids import ChunkId, KnowledgeBaseId, KnowledgeFileId, ModelId
 from parlour.core.model.knowledge import BaseFile, FoundPassage, KnowledgeBase, RetrievalSettings
 from parlour.core.model.providers import CallContext
+from parlour_sdk.protocol.knowledge import KnowledgeChunk
 from parlour_sdk.values import dataclass
 
 from . import fusion
 from .filters import RetrievalFilters
-from .ports import Embeddings, KnowledgeFailed, VectorHits, VectorStore
+from .ports import Embeddings, KnowledgeEngines, KnowledgeFailed, VectorHits, VectorStores
 from .records import KnowledgeRecords, split_words
 from .word_search import WordMatches, WordSearch
 
@@ -58,12 +59,20 @@ class SearchReport:
 class Retrieval:
     """Searches bases."""
 
-    def __init__(self, journal: Journal, embeddings: Embeddings, store: VectorStore, reranker: Reranker) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        embeddings: Embeddings,
+        stores: VectorStores,
+        reranker: Reranker,
+        engines: KnowledgeEngines | None = None,
+    ) -> None:
         self._journal = journal
         self._records = KnowledgeRecords(journal)
         self._embeddings = embeddings
-        self._store = store
+        self._stores = stores
         self._reranker = reranker
+        self._engines = engines
         self._word_searches: dict[KnowledgeBaseId, WordSearch] = {}
 
     def forget(self, kb_id: KnowledgeBaseId) -> None:
@@ -77,12 +86,19 @@ class Retrieval:
         filters: Mapping[str, Any] | None,
         context: CallContext,
         settings: RetrievalSettings | None = None,
+        engine_settings: Mapping[str, Any] | None = None,
     ) -> SearchReport:
         """Returns the best passages for a query, possibly none. Raises KnowledgeFailed."""
         query = query.strip()[:MAX_QUERY_CHARACTERS]
         if not query:
             raise KnowledgeFailed("invalid_argument", "query: it must hold a word")
         wanted, report = settings or base.retrieval, SearchReport()
+        if self._engines is not None and not base.is_builtin:
+            with _timed(report, "engine"):
+                passed_on = base.engine_settings if engine_settings is None else engine_settings
+                chunks = await self._engines.retrieve(base, query, wanted.top_k, filters, passed_on)
+            report.passages = [_of_engine(chunk) for chunk in chunks]
+            return report
         conditions = RetrievalFilters.parse(filters)
         with _timed(report, "filter"):
             allowed = await self._allowed_files(base, conditions)
@@ -126,7 +142,9 @@ class Retrieval:
             return VectorHits([])
         try:
             vectors = await self._embeddings.embed(base.embedding_model, [query], context, is_query=True)
-            return await self._store.search(base.collection, vectors[0], CANDIDATES + HIDDEN_RESERVE, documents)
+            return await self._stores.of(base.store).search(
+                base.collection, vectors[0], CANDIDATES + HIDDEN_RESERVE, documents
+            )
         except KnowledgeFailed as failure:
             if settings.mode == "vector":
                 raise
@@ -186,7 +204,7 @@ class Retrieval:
             parts = {"vector": vector, "words": word}
             if chunk_id in similar:
                 parts["similarity"] = similar[chunk_id]
-            ranked.append((_passage(row, file, score, parts), words))
+            ranked.append((found_passage(row, file, score, parts), words))
         ranked.sort(key=lambda each: (-each[0].score, each[0].chunk_id))
         return ranked
 
@@ -245,7 +263,8 @@ class Retrieval:
         return replace(passage, text="\n\n".join(each["text"] for each in rows) or passage.text)
 
 
-def _passage(row: Row, file: BaseFile, score: float, parts: Mapping[str, float]) -> FoundPassage:
+def found_passage(row: Row, file: BaseFile, score: float, parts: Mapping[str, float]) -> FoundPassage:
+    """Returns a passage with its score and the scores of its parts."""
     return FoundPassage(
         ChunkId(row["chunk_id"]),
         KnowledgeBaseId(row["kb_id"]),
@@ -258,6 +277,22 @@ def _passage(row: Row, file: BaseFile, score: float, parts: Mapping[str, float])
         score,
         parts,
         file.metadata,
+    )
+
+
+def _of_engine(chunk: KnowledgeChunk) -> FoundPassage:
+    return FoundPassage(
+        ChunkId(chunk.chunk_id),
+        KnowledgeBaseId(chunk.kb_id),
+        KnowledgeFileId(str(chunk.metadata.get("file_id", ""))),
+        chunk.source.file_name,
+        chunk.content,
+        "",
+        chunk.source.position or 0,
+        chunk.source.page or 0,
+        chunk.score,
+        {"engine": chunk.score},
+        chunk.metadata,
     )
 
 

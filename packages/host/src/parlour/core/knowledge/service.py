@@ -6,9 +6,9 @@ from typing import Any
 
 from parlour.core.journal import GuardFailed, Journal, Row, Select, Statement, Unit, Update, where
 from parlour.core.model.ids import ArtifactId, ChunkId, JobId, KnowledgeBaseId, KnowledgeFileId
-from parlour.core.model.knowledge import BaseFile, FileSource, KnowledgeBase, Passage
+from parlour.core.model.knowledge import BaseFile, FileSource, FoundPassage, KnowledgeBase, Passage, RetrievalSettings
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.model.providers import CallContext, ProviderFailed
+from parlour.core.model.providers import CallContext, ProviderFailed, RecordedPassage
 from parlour.core.store.tables import ARTIFACTS, KNOWLEDGE_CHUNKS
 from parlour_sdk.protocol.knowledge import ChunkSource, KnowledgeChunk
 from parlour_sdk.protocol.resources import KnowledgeBaseResource
@@ -21,7 +21,7 @@ from .contents import StoredContents
 from .jobs import KnowledgeJobs
 from .ports import KnowledgeFailed
 from .records import KnowledgeRecords
-from .retrieval import Retrieval, SearchReport
+from .retrieval import Retrieval, SearchReport, found_passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +88,25 @@ class KnowledgeBaseService:
         except KnowledgeFailed as failure:
             code = failure.code if failure.code == "invalid_argument" else "runtime_error"
             raise ProviderFailed(code, failure.message, failure.retryable) from failure
-        return [
-            KnowledgeChunk(
-                chunk_id=each.chunk_id,
-                kb_id=each.kb_id,
-                content="\n".join(filter(None, (each.heading, each.text))),
-                score=round(each.score, 4),
-                source=ChunkSource(file_name=each.file_name, page=each.page or None, position=each.position),
-                metadata={**each.metadata, "file_id": each.file_id},
-            )
-            for each in report.passages
-        ]
+        return [_chunk(each) for each in report.passages]
+
+    async def recall(
+        self, kb_id: str, passages: Sequence[RecordedPassage], found_at: int
+    ) -> Sequence[KnowledgeChunk] | None:
+        """Returns passages that were found before; None if one of them was changed, replaced or deleted since."""
+        base = self.bases.get(KnowledgeBaseId(kb_id))
+        if base is None or not base.is_builtin:
+            return None
+        recalled = []
+        for each in passages:
+            row = await self.records.chunk(ChunkId(each.chunk_id))
+            file = None if row is None else await self.records.file(KnowledgeFileId(row["file_id"]))
+            if row is None or file is None or row["kb_id"] != kb_id or row["updated_at"] > found_at:
+                return None
+            if file.generation != row["generation"] or not row["enabled"]:
+                return None
+            recalled.append(_chunk(found_passage(row, file, each.score, {})))
+        return recalled
 
     async def search(
         self,
@@ -106,9 +114,11 @@ class KnowledgeBaseService:
         query: str,
         filters: Mapping[str, Any] | None,
         context: CallContext,
-        settings: Any = None,
+        settings: RetrievalSettings | None = None,
+        engine_settings: Mapping[str, Any] | None = None,
     ) -> SearchReport:
-        return await self._retrieval.search(base, query, filters, context, settings)
+        """Searches a base; `engine_settings` are for the engine of a plugin. Raises KnowledgeFailed."""
+        return await self._retrieval.search(base, query, filters, context, settings, engine_settings)
 
     async def add_file(
         self, base: KnowledgeBase, new: NewFile, blocks: AsyncIterator[bytes] | None, *extra_statements: Statement
@@ -122,9 +132,8 @@ class KnowledgeBaseService:
             if namesakes and not new.replaces:
                 raise FileExists(namesakes[-1])
             return await self._enqueue(before or self._describe(base, new), before, None, extra_statements)
-        artifact, mime_type = await self._contents.store(
-            base.kb_id, new.name, new.mime_type, blocks, expires=before is not None
-        )
+        described = self._describe(base, new)
+        artifact, mime_type = await self._contents.store(base, described, blocks, expires=before is not None)
         same = next((file for file in namesakes if file.sha256 == artifact.sha256), None)
         if same is not None and not new.replaces:
             raise FileExists(same)
@@ -134,7 +143,7 @@ class KnowledgeBaseService:
             "size_bytes": artifact.size_bytes,
             "mime_type": mime_type,
         }
-        described = replace(self._describe(base, new), **content)
+        described = replace(described, **content)
         statements = [artifact.insert(), *extra_statements]
         return await self._enqueue(before or described, before, content, statements)
 
@@ -247,3 +256,15 @@ class KnowledgeBaseService:
         self.jobs.wake(file.kb_id)
         self._retrieval.forget(file.kb_id)
         return queued
+
+
+def _chunk(passage: FoundPassage) -> KnowledgeChunk:
+    """Returns a passage as runs get it."""
+    return KnowledgeChunk(
+        chunk_id=passage.chunk_id,
+        kb_id=passage.kb_id,
+        content="\n".join(filter(None, (passage.heading, passage.text))),
+        score=round(passage.score, 4),
+        source=ChunkSource(file_name=passage.file_name, page=passage.page or None, position=passage.position),
+        metadata={**passage.metadata, "file_id": passage.file_id},
+    )

@@ -64,6 +64,8 @@ LimitPolicyId = NewType("LimitPolicyId", str)
 WordListId = NewType("WordListId", str)
 """Id of a list of words for filters."""
 PipelineId = NewType("PipelineId", str)
+SkillName = NewType("SkillName", str)
+"""Name of a skill, which is its id: a skill that is renamed is another one."""
 """Id of a bundle of an agent, a message policy and extensions."""
 BudgetId = NewType("BudgetId", str)
 """Id of a budget for the use of models."""
@@ -82,4 +84,5 @@ NO_LIMITS = LimitPolicyId("")
 NO_ROUTE = RouteId("")
 NO_PLUGIN = PluginId("")
 NO_RUN = RunId("")
+NO_MODEL = ModelId("")
 NO_RUNNER = RunnerId("")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, field
+from pathlib import PurePath
 from typing import Any, Final, Literal, get_args
 
 from parlour.core.encoding import dumps, loads
@@ -16,6 +17,12 @@ CHUNKERS: Final = get_args(Chunker)
 """How files are cut: by structure, one passage per question and answer, or one passage per row of a table."""
 FileState = Literal["pending", "processing", "completed", "failed"]
 FileSource = Literal["upload", "url", "text"]
+StoreName = Literal["builtin", "pgvector", "qdrant", "chroma", "milvus", "seekdb"]
+STORES: Final = get_args(StoreName)
+BUILTIN_STORE: Final[StoreName] = "builtin"
+"""The store that needs no service: a file of vectors per base."""
+BUILTIN_ENGINE: Final = "builtin"
+BUILTIN_PARSER: Final = "builtin"
 OFFLINE_EMBEDDING = ModelId("")
 """Id of the embedding that needs no service; the weights are in the extra `knowledge`."""
 
@@ -58,10 +65,22 @@ class KnowledgeBase:
     """Embedding of the vectors that are searched."""
     next_embedding_model: ModelId | None = None
     """Embedding of the vectors that are being made; None while none are."""
+    store: StoreName = BUILTIN_STORE
+    """Vector store that is searched."""
+    next_store: StoreName | None = None
+    """Vector store that is being filled; None while none is."""
     chunks: ChunkSettings = ChunkSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     generation: int = 1
     """Number of the set of vectors that is searched; it rises when all are made anew."""
+    engine: str = BUILTIN_ENGINE
+    """Id of the plugin whose engine stores and searches the base; `builtin` for the Host itself."""
+    engine_config: Mapping[str, Any] = field(default_factory=dict)
+    """Configuration of the engine, with its secrets sealed."""
+    engine_settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of searches by the engine."""
+    parsers: Mapping[str, str] = field(default_factory=dict)
+    """Parsers of plugins by the file extensions or MIME types that they read for this base."""
 
     def encode(self) -> str:
         """Returns everything but the ids and the generation as JSON."""
@@ -76,6 +95,22 @@ class KnowledgeBase:
         values["chunks"] = ChunkSettings(**values["chunks"])
         values["retrieval"] = RetrievalSettings(**values["retrieval"])
         return cls(KnowledgeBaseId(row["kb_id"]), row["name"], generation=row["generation"], **values)
+
+    @property
+    def is_builtin(self) -> bool:
+        """True if the Host itself stores and searches it."""
+        return self.engine == BUILTIN_ENGINE
+
+    def parser_of(self, file: "BaseFile") -> str:
+        """Returns the parser that is to read a file; empty for the one that its format has."""
+        chosen = file.options.get("parser") or self.parsers.get(PurePath(file.name).suffix.lower())
+        chosen = chosen or self.parsers.get(file.mime_type, "")
+        return "" if chosen == BUILTIN_PARSER else str(chosen)
+
+    @property
+    def is_changing(self) -> bool:
+        """True if its vectors are to be made again, by another model or in another store."""
+        return self.next_embedding_model is not None or self.next_store is not None
 
     @property
     def collection(self) -> str:

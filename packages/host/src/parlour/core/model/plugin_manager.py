@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from parlour_sdk.protocol.form import FormItem
 from parlour_sdk.values import dataclass
 
 from .ids import PluginId
@@ -74,6 +75,8 @@ class PluginInfo:
     sandbox_remedy: str = ""
     sandbox_missing: bool = False
     """True if a sandbox is required but not available."""
+    config_schema: tuple[FormItem, ...] = ()
+    """The form of its own configuration."""
     sandbox_command: str = ""
     """Command that makes the sandbox available on the machine of the plugin, if known."""
 

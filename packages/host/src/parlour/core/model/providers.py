@@ -3,12 +3,12 @@
 `resources` lists what is available. It is called before every run, so it must not wait.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
 from parlour_sdk.protocol.files import FileChunk
-from parlour_sdk.protocol.knowledge import KnowledgeChunk
+from parlour_sdk.protocol.knowledge import KnowledgeChunk, ParsedFile
 from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
 from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
 from parlour_sdk.protocol.resources import (
@@ -92,6 +92,14 @@ class Tools(Protocol):
     async def call(self, context: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome: ...
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedPassage:
+    """A passage that a run found, with the score that it had."""
+
+    chunk_id: str
+    score: float
+
+
 class Knowledge(Protocol):
     """Searches knowledge bases."""
 
@@ -101,13 +109,33 @@ class Knowledge(Protocol):
         self, context: CallContext, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None
     ) -> Sequence[KnowledgeChunk]: ...
 
+    async def recall(
+        self, kb_id: str, passages: Sequence[RecordedPassage], found_at: int
+    ) -> Sequence[KnowledgeChunk] | None:
+        """Returns passages that were found before; None if one of them was changed, replaced or deleted since."""
+        ...
+
+    async def read_file(self, plugin_id: PluginId, file_key: str, offset: int, length: int) -> FileChunk:
+        """Returns a piece of a file that this plugin is asked about now. Raises ProviderFailed."""
+        ...
+
+    async def parse_file(self, plugin_id: PluginId, file_key: str, parser: str) -> ParsedFile:
+        """Reads such a file. Raises ProviderFailed."""
+        ...
+
 
 class Skills(Protocol):
     """Lists and activates skills."""
 
     def resources(self) -> Sequence[SkillResource]: ...
 
-    async def activate(self, skill_name: str) -> ActiveSkill: ...
+    async def active(self, context: CallContext) -> Collection[str]:
+        """Returns the names of the skills that are active in the conversation."""
+        ...
+
+    async def activate(self, context: CallContext, skill_name: str, records: bool = True) -> ActiveSkill:
+        """Returns what a skill says. It stays active in the conversation unless `records` is false."""
+        ...
 
 
 class Files(Protocol):
@@ -169,7 +197,10 @@ class EmptyProvider:
     async def detail(self, tool_name: str) -> ToolDetail:
         raise _not_found("tool", tool_name)
 
-    async def activate(self, skill_name: str) -> ActiveSkill:
+    async def active(self, context: CallContext) -> Collection[str]:
+        return ()
+
+    async def activate(self, context: CallContext, skill_name: str, records: bool = True) -> ActiveSkill:
         raise _not_found("skill", skill_name)
 
     async def retrieve(
@@ -178,6 +209,17 @@ class EmptyProvider:
         raise _not_found("knowledge base", kb_id)
 
     async def read(self, file_key: str, offset: int, length: int) -> FileChunk:
+        raise _not_found("file", file_key)
+
+    async def recall(
+        self, kb_id: str, passages: Sequence[RecordedPassage], found_at: int
+    ) -> Sequence[KnowledgeChunk] | None:
+        return None
+
+    async def read_file(self, plugin_id: PluginId, file_key: str, offset: int, length: int) -> FileChunk:
+        raise _not_found("file", file_key)
+
+    async def parse_file(self, plugin_id: PluginId, file_key: str, parser: str) -> ParsedFile:
         raise _not_found("file", file_key)
 
 
@@ -199,6 +241,24 @@ def _not_found(kind: str, name: str) -> ProviderFailed:
     return ProviderFailed("not_found", f"there is no {kind} '{name}'")
 
 
+class Documents(Protocol):
+    """Reads the text of documents, such as PDF and Word files."""
+
+    async def read(self, key: str, name: str, mime_type: str, open_content: Callable[[], AsyncIterator[bytes]]) -> str:
+        """Returns the text of a document. Raises ProviderFailed with the reason if it can't be read.
+
+        `key` identifies the content, so that it is read once for several calls.
+        """
+        ...
+
+
+class NoDocuments:
+    """Reader of a Host that reads no documents."""
+
+    async def read(self, key: str, name: str, mime_type: str, open_content: Callable[[], AsyncIterator[bytes]]) -> str:
+        raise ProviderFailed("not_supported", "the text of documents is not read here")
+
+
 @dataclass(frozen=True, slots=True)
 class Providers:
     """All resources of runs."""
@@ -209,3 +269,4 @@ class Providers:
     skills: Skills = field(default_factory=EmptyProvider)
     files: Files = field(default_factory=EmptyProvider)
     platforms: Platforms = field(default_factory=EmptyPlatforms)
+    documents: Documents = field(default_factory=NoDocuments)

@@ -107,7 +107,7 @@ class Reservations:
             try:
                 return await self._try_reserve(budgets, context, model_id, max_usage)
             except _Exceeded as error:
-                remaining = await self._remaining(error.budget, error.use)
+                remaining = await budget_rest(self._journal, error.budget, error.use)
                 shorter_usage = shorten_answer(remaining) if tries < MAX_RESERVE_ATTEMPTS else None
                 if shorter_usage is None or _tokens(shorter_usage) >= _tokens(max_usage):
                     raise await self._refuse(
@@ -127,7 +127,7 @@ class Reservations:
         )
         statements: list[Statement] = []
         for (budget, _), use_key in zip(budgets, use_keys, strict=True):
-            statements += [_create_use(use_key, now), _increase_use(budget, use_key, max_usage, now)]
+            statements += [create_use(use_key, now), _increase_use(budget, use_key, max_usage, now)]
         reservation = Reservation(self._ids.new(), use_keys, max_usage)
         statements.append(_row(reservation, context.run_id, model_id, now))
         try:
@@ -145,22 +145,12 @@ class Reservations:
             "cost_micros": Increment((usage.cost_micros or 0) - (reserved_usage.cost_micros or 0)),
             "updated_at": now,
         }
-        corrections = [
-            Update(BUDGET_USES, values, _use_conditions(use_key), expect=ANY) for use_key in reservation.uses
-        ]
+        corrections = [Update(BUDGET_USES, values, use_conditions(use_key), expect=ANY) for use_key in reservation.uses]
         deletion = Delete(RESERVATIONS, where(reservation_id=reservation.reservation_id))
         try:
             await self._journal.commit(Unit("budget.settle", (deletion, *corrections)))
         except (StorageFailed, GuardFailed) as failure:
             logger.error("a budget reservation could not be settled and stays at its worst case: %s", failure)
-
-    async def _remaining(self, budget: Budget, use_key: BudgetUseKey) -> RemainingBudget:
-        rows = await self._journal.read(Select(BUDGET_USES, _use_conditions(use_key), limit=1, point_read=True))
-        use_row = rows[0] if rows else {"tokens": 0, "cost_micros": 0}
-        return RemainingBudget(
-            max(0, budget.tokens - use_row["tokens"]) if budget.tokens else None,
-            max(0, budget.cost_micros - use_row["cost_micros"]) if budget.cost_micros else None,
-        )
 
     async def _refuse(self, context: CallContext, model_id: ModelId, message: str) -> ProviderFailed:
         entry = audit.budget_refusal_entry(context, model_id, message, self._clock.now())
@@ -168,7 +158,18 @@ class Reservations:
         return ProviderFailed("budget_exceeded", message)
 
 
-def _create_use(use_key: BudgetUseKey, now: int) -> Insert:
+async def budget_rest(journal: Journal, budget: Budget, use_key: BudgetUseKey) -> RemainingBudget:
+    """Reads how much of a budget is left."""
+    rows = await journal.read(Select(BUDGET_USES, use_conditions(use_key), limit=1, point_read=True))
+    use_row = rows[0] if rows else {"tokens": 0, "cost_micros": 0}
+    return RemainingBudget(
+        max(0, budget.tokens - use_row["tokens"]) if budget.tokens else None,
+        max(0, budget.cost_micros - use_row["cost_micros"]) if budget.cost_micros else None,
+    )
+
+
+def create_use(use_key: BudgetUseKey, now: int) -> Insert:
+    """Returns the statement that creates a use unless it exists."""
     budget_id, subject, period = use_key
     row: dict[str, str | int] = {"budget_id": budget_id, "subject": subject, "period": period}
     return Insert(BUDGET_USES, {**row, "tokens": 0, "cost_micros": 0, "updated_at": now}, conflict="ignore")
@@ -180,7 +181,7 @@ def _increase_use(budget: Budget, use_key: BudgetUseKey, max_usage: Usage, now: 
     limits = where(tokens=at_most(budget.tokens - tokens)) if budget.tokens else ()
     limits += where(cost_micros=at_most(budget.cost_micros - cost)) if budget.cost_micros else ()
     increments = {"tokens": Increment(tokens), "cost_micros": Increment(cost)}
-    return Update(BUDGET_USES, {**increments, "updated_at": now}, _use_conditions(use_key) + limits)
+    return Update(BUDGET_USES, {**increments, "updated_at": now}, use_conditions(use_key) + limits)
 
 
 def _row(reservation: Reservation, run_id: RunId, model_id: ModelId, now: int) -> Insert:
@@ -196,7 +197,8 @@ def _row(reservation: Reservation, run_id: RunId, model_id: ModelId, now: int) -
     return Insert(RESERVATIONS, {**row})
 
 
-def _use_conditions(use_key: BudgetUseKey) -> tuple[Condition, ...]:
+def use_conditions(use_key: BudgetUseKey) -> tuple[Condition, ...]:
+    """Returns the conditions that select a use."""
     budget_id, subject, period = use_key
     return where(budget_id=budget_id, subject=subject, period=period)
 
@@ -205,11 +207,20 @@ def _tokens(usage: Usage) -> int:
     return usage.prompt_tokens + usage.completion_tokens
 
 
+def used_up_message(budget: Budget) -> str:
+    """Says that nothing is left of a budget."""
+    period_text = " today" if budget.period == "day" else ""
+    return f"{_described(budget)} is used up{period_text}"
+
+
+def _described(budget: Budget) -> str:
+    subjects = {"sender": "this sender", "conversation": "this conversation", "agent": "this agent", "workspace": "all"}
+    return f"the budget '{budget.name}' for {subjects[budget.scope]}"
+
+
 def _exceeded_message(budget: Budget, remaining: RemainingBudget, max_usage: Usage) -> str:
     """Describes what is left of the budget and what the call would have needed."""
-    subjects = {"sender": "this sender", "conversation": "this conversation", "agent": "this agent", "workspace": "all"}
-    budget_text = f"the budget '{budget.name}' for {subjects[budget.scope]}"
-    period_text = " today" if budget.period == "day" else ""
+    budget_text, period_text = _described(budget), " today" if budget.period == "day" else ""
     if remaining.tokens is not None and _tokens(max_usage) > remaining.tokens:
         remaining_text = f"{remaining.tokens} of {budget.tokens} tokens left{period_text}"
         return f"{budget_text} has {remaining_text}, and this call may take {_tokens(max_usage)}"

@@ -22,9 +22,11 @@ from parlour.core.store.tables import (
     MODELS,
     OUTBOX,
     PIPELINES,
+    PLUGIN_CONFIGS,
     ROUTES,
     RUNS,
     SCHEDULES,
+    SKILLS,
     WEBHOOKS,
     WORD_LISTS,
 )
@@ -179,4 +181,6 @@ _READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     MEMORIES: _configuration_reader("memory_id"),
     WORD_LISTS: _configuration_reader("list_id"),
     PIPELINES: _configuration_reader("pipeline_id"),
+    PLUGIN_CONFIGS: _configuration_reader("plugin_id"),
+    SKILLS: _configuration_reader("skill_name"),
 }

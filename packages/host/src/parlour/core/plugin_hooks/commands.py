@@ -9,14 +9,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from parlour.core.approvals.action_parser import chains_without_run
 from parlour.core.asyncio_utils import run_uncancelled
 from parlour.core.config.bots import BotRepository
 from parlour.core.delivery.service import DeliveryService
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.command import CHAT_SURFACES, ChatCommand, CommandResult
-from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ids import NO_RUN, PluginId
 from parlour.core.model.ports import PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
@@ -26,12 +24,12 @@ from parlour.core.routing.router import Router
 from parlour.core.runs.context import event_parts
 from parlour.core.store import outbox_rows
 from parlour.core.texts.languages import Languages
-from parlour_sdk.protocol.chain import chain_text
 from parlour_sdk.protocol.component_specs import CommandSpec
 from parlour_sdk.protocol.components import CommandReply
 
 from . import payloads
 from .components import ComponentRegistry, RegisteredComponent
+from .hook_messages import build_message
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +50,7 @@ class CommandReplies:
     async def send(self, event: RecordedEvent, part: Any) -> None:
         """Sends a reply. Raises PluginCallFailed if it is invalid."""
         try:
-            message = self._message(event, CommandReply.model_validate(part))
+            message = build_message(self._bots, event.envelope.bot_id, CommandReply.model_validate(part))
         except (ValidationError, CallRejected) as error:
             raise PluginCallFailed("invalid_argument", f"its answer can't be shown: {error}") from error
         row = self._delivery.composer.compose_message(event, NO_RUN, "message", message)
@@ -60,16 +58,6 @@ class CommandReplies:
         delivery = self._delivery.publisher.deliver(self._journal, unit, [row])
         # also if the command times out: a row that is stored must be sent
         await run_uncancelled(delivery, "an answer of a command was not kept")
-
-    def _message(self, event: RecordedEvent, reply: CommandReply) -> dict[str, Any]:
-        if reply.chain is None:
-            return {"role": "assistant", "content": reply.text or ""}
-        chain = [each.model_dump(mode="json", exclude_none=True) for each in reply.chain]
-        message: dict[str, Any] = {"role": "assistant", "content": chain_text(reply.chain)}
-        manifest = self._bots.manifest(event.envelope.bot_id)
-        if manifest is not None:
-            [message["chain"]] = chains_without_run(manifest, DEFAULT_DELIVERY_POLICY)({"chain": chain})
-        return message
 
 
 class PluginCommands:

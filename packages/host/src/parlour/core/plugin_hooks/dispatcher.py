@@ -115,7 +115,12 @@ class ListenerDispatcher:
         return result
 
     async def call_handler(
-        self, event: RecordedEvent, handler_call: HandlerCall, observe_only: bool, variables: dict[str, Any]
+        self,
+        event: RecordedEvent,
+        handler_call: HandlerCall,
+        observe_only: bool,
+        variables: dict[str, Any],
+        rehearsal: bool = False,
     ) -> EventOutcome:
         """Calls one handler. Raises PluginUnavailable, PluginDisconnected or PluginCallFailed. Does not wait for a
         plugin to start.
@@ -129,6 +134,8 @@ class ListenerDispatcher:
             "variables": variables,
             "observing": observe_only,
         }
+        if rehearsal:
+            request["rehearsal"] = True
         if handler_call.handler:
             request["handler"] = handler_call.handler
         answer = await self._plugins.call(handler_call.plugin_id, "emit_event", request, self._seconds)

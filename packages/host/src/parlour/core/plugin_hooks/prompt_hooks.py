@@ -1,79 +1,93 @@
-"""Lets listeners add to the prompt of a run before it starts. They can only add, not change.
+"""Lets listeners add to the prompt of a run before it starts, or replace its messages.
 
-The prompt is the runner's configuration field of that type. A handler that fails or times out adds nothing and does not
-stop the others.
+The prompt is the runner's configuration field of that type. A handler that fails or times out changes nothing and does
+not stop the others.
 """
 
-import asyncio
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from parlour.core.config.form_validation import with_defaults
+from parlour.core.encoding import dumps
+from parlour.core.errors import CallRejected
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import EventContext, Participant, RecordedEvent
-from parlour.core.model.ids import EventId
-from parlour.core.model.ports import Clock, PluginCallFailed, PluginDisconnected, PluginUnavailable
+from parlour.core.model.ids import EventId, PluginId
+from parlour.core.model.ports import Clock
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.runs.session import RunSession
-from parlour_sdk.protocol.components import PromptAddition
+from parlour_sdk.protocol.components import EventOutcome, PromptAddition
 from parlour_sdk.protocol.form import FormItem
 
-from .dispatcher import ListenerDispatcher, merge_variables
+from .arrival_hooks import hook_plugins
 from .host_events import ORIGIN, SOURCE
-from .subscriptions import HandlerCall, ListenerSubscriptions
-
-logger = logging.getLogger(__name__)
+from .path_hooks import PathHooks
 
 EVENT_TYPE = "prompt.preparing"
-HANDLER_TIMEOUT_SECONDS = 5.0
-"""Seconds for each handler; the sender waits for the answer during this time."""
+MAX_PROMPT_BYTES = 256 * 1024
+"""Size of a prompt that plugins replaced or added to."""
 
 
 class PluginPromptHooks:
     """Calls the prompt hooks of plugins."""
 
-    def __init__(self, audience: ListenerSubscriptions, dispatcher: ListenerDispatcher, clock: Clock) -> None:
-        self._audience = audience
-        self._dispatcher = dispatcher
+    def __init__(self, hooks: PathHooks, clock: Clock) -> None:
+        self._hooks = hooks
         self._clock = clock
 
     def has_hooks(self, session: RunSession, descriptor: RunnerDescriptor) -> bool:
-        """Returns whether there are hooks to call. Reruns call none."""
-        return (
-            bool(self._audience.subscribed_plugins(EVENT_TYPE))
-            and bool(_prompt_field(descriptor))
-            and session.dry_run is None
-        )
+        """Returns whether there are hooks to call."""
+        calls = self._hooks.calls(EVENT_TYPE, hook_plugins(session.binding))
+        return bool(calls) and bool(_prompt_field(descriptor))
 
     async def apply(self, session: RunSession, descriptor: RunnerDescriptor) -> Binding:
-        """Returns the run's binding with the additions to its prompt."""
+        """Returns the run's binding with the prompt as the hooks changed it. The answers become events of the run."""
         binding, config_schema = session.binding, descriptor.manifest.config_schema
         if not self.has_hooks(session, descriptor):
             return binding
-        turns, field = self._audience.handler_calls(EVENT_TYPE), _prompt_field(descriptor)
-        additions = await self._additions(_event(session, self._clock.now()), turns)
-        if not additions:
+        field = _prompt_field(descriptor)
+        changes = _PromptChanges(config_schema, binding.agent.runner_config, field)
+        hooks = await self._hooks.ask(
+            self._hooks.calls(EVENT_TYPE, hook_plugins(binding)),
+            lambda: _event(session, changes.messages(), self._clock.now()),
+            changes.apply,
+            dict(session.entry.variables),
+            rehearsal=session.dry_run is not None,
+            seconds_are_shared=False,
+        )
+        session.meter.record_event("hook.asked", {"event": EVENT_TYPE, "hooks": hooks.to_json()})
+        if not changes.config:
             return binding
-        config = with_additions(config_schema, binding.agent.runner_config, field, additions)
-        return replace(binding, agent=replace(binding.agent, runner_config=config))
+        return replace(binding, agent=replace(binding.agent, runner_config=changes.config))
 
-    async def _additions(self, event: RecordedEvent, turns: Sequence[HandlerCall]) -> list[PromptAddition]:
-        additions: list[PromptAddition] = []
-        variables: dict[str, Any] = {}
-        for handler_call in turns:
-            try:
-                async with asyncio.timeout(HANDLER_TIMEOUT_SECONDS):
-                    outcome = await self._dispatcher.call_handler(event, handler_call, False, variables)
-            except (PluginUnavailable, PluginDisconnected, PluginCallFailed, TimeoutError) as failure:
-                logger.warning("prompt hooks of plugin %s failed: %s", handler_call.plugin_id, failure)
-                continue
-            additions += outcome.prompt_additions
-            variables = merge_variables(variables, outcome.variables)
-            if outcome.stop_propagation:
-                break
-        return additions
+
+class _PromptChanges:
+    """Collects what plugins make of a prompt."""
+
+    def __init__(self, config_schema: list[FormItem], config: dict[str, Any], field: str) -> None:
+        self.config: dict[str, Any] = {}
+        """Configuration of the runner with the changed prompt; empty while nothing is changed."""
+        self._schema = config_schema
+        self._original = config
+        self._field = field
+
+    def messages(self) -> list[dict[str, Any]]:
+        """Returns the prompt as messages."""
+        return _messages(with_defaults(self._schema, self.config or self._original).get(self._field))
+
+    def apply(self, plugin_id: PluginId, outcome: EventOutcome) -> str:
+        if outcome.prompt is None and not outcome.prompt_additions:
+            return "passed"
+        config = self.config or self._original
+        if outcome.prompt is not None:
+            config = {**config, self._field: [each.model_dump(mode="json") for each in outcome.prompt]}
+        if outcome.prompt_additions:
+            config = with_additions(self._schema, config, self._field, outcome.prompt_additions)
+        if len(dumps(config[self._field]).encode(errors="replace")) > MAX_PROMPT_BYTES:
+            raise CallRejected("too_large", f"the prompt is larger than {MAX_PROMPT_BYTES} bytes")
+        self.config = config
+        return "replaced_prompt" if outcome.prompt is not None else "added_to_prompt"
 
 
 def with_additions(
@@ -83,15 +97,21 @@ def with_additions(
     prompt = with_defaults(config_schema, config).get(field) or ""
     if isinstance(prompt, str) and all(each.role == "system" for each in additions):
         return {**config, field: "\n\n".join(filter(None, (prompt, *(each.text for each in additions))))}
-    messages = [{"role": "system", "content": prompt}] if isinstance(prompt, str) and prompt else list(prompt)
-    return {**config, field: [*messages, *({"role": each.role, "content": each.text} for each in additions)]}
+    return {**config, field: [*_messages(prompt), *({"role": each.role, "content": each.text} for each in additions)]}
+
+
+def _messages(prompt: Any) -> list[dict[str, Any]]:
+    """Returns a prompt as messages; a text is one of role system."""
+    if isinstance(prompt, str):
+        return [{"role": "system", "content": prompt}] if prompt else []
+    return list(prompt or [])
 
 
 def _prompt_field(descriptor: RunnerDescriptor) -> str:
     return next((item.name for item in descriptor.manifest.config_schema if item.type == "prompt-editor"), "")
 
 
-def _event(session: RunSession, now: int) -> RecordedEvent:
+def _event(session: RunSession, prompt: list[dict[str, Any]], now: int) -> RecordedEvent:
     """Builds the event for the hooks. It is not recorded: the additions are part of the run's recorded context."""
     cause = session.event
     identity = EventId(f"prompt:{session.run_id}")
@@ -107,6 +127,7 @@ def _event(session: RunSession, now: int) -> RecordedEvent:
             "run_id": session.run_id,
             "conversation_id": cause.conversation_id,
             "text": cause.envelope.text or None,
+            "prompt": prompt,
         },
     )
     return RecordedEvent(cause.seq, cause.conversation_id, now, envelope)

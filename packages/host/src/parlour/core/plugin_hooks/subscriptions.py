@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from parlour.core.model.event_pattern import pattern_matches
 from parlour.core.model.ids import PluginId
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.protocol.platform_events import PATH_HOOKS
 from parlour_sdk.values import dataclass
 
 from .components import ComponentRegistry, HandlerSubscription, ListenerHandlersSpec, RegisteredComponent
@@ -62,18 +63,18 @@ class ListenerSubscriptions:
         )
 
     def _matching_subscriptions(self, event_type: str) -> Iterator[tuple[PluginId, HandlerSubscription]]:
+        matches = _is_named if event_type in PATH_HOOKS else pattern_matches
         for listener in self._components.listeners():
             subscriptions = [
-                subscription
-                for subscription in _subscriptions(listener)
-                if pattern_matches(subscription.event, event_type)
+                subscription for subscription in _subscriptions(listener) if matches(subscription.event, event_type)
             ]
-            if subscriptions and self._is_permitted(listener.plugin_id, event_type):
+            if subscriptions and any(matches(each, event_type) for each in self._grants(listener.plugin_id).events):
                 yield from ((listener.plugin_id, subscription) for subscription in subscriptions)
 
-    def _is_permitted(self, plugin_id: PluginId, event_type: str) -> bool:
-        """Returns whether the operator grants the plugin such events, at this moment."""
-        return any(pattern_matches(pattern, event_type) for pattern in self._grants(plugin_id).events)
+
+def _is_named(pattern: str, event_type: str) -> bool:
+    """Returns whether a pattern is the event type itself. Events that wait for their handlers are asked for by name."""
+    return pattern == event_type
 
 
 def _subscriptions(listener: RegisteredComponent[ListenerHandlersSpec]) -> list[HandlerSubscription]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.model.ports import Clock
+from parlour.core.models.reported_usage import ReportedUsage
 from parlour.core.runs import deadline
 from parlour.core.runs.attachments import EMPTY_MESSAGE_WARNING, MessageWithFiles, RunAttachments
 from parlour.core.runs.delta_buffer import DeltaBuffer
@@ -30,6 +31,8 @@ from parlour.core.store import ledger
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.ledger import RunEnd
 
+from .rehearsals import HookRehearsals
+
 NO_OUTPUT = RunTermination("failed", "runner.no_output", "the runner ended without an answer")
 
 
@@ -37,17 +40,27 @@ class RerunRecorder:
     """Applies the results of one rerun to the ledger and to its dry-run state."""
 
     def __init__(
-        self, session: RunSession, dry_run: DryRunState, journal: Journal, artifacts: ArtifactService, clock: Clock
+        self,
+        session: RunSession,
+        dry_run: DryRunState,
+        journal: Journal,
+        artifacts: ArtifactService,
+        rehearsals: HookRehearsals,
+        reported_usage: ReportedUsage,
+        clock: Clock,
     ) -> None:
         self._session = session
         self._dry_run = dry_run
         self._journal = journal
+        self._rehearsals = rehearsals
+        self._reported_usage = reported_usage
         self._clock = clock
         self._warn = RunWarnings("rerun", session.run_id).log
         self._parser = ResultParser(session.run_id, self._warn)
         self._attachments = RunAttachments(artifacts, session, self._warn)
         self._deltas = DeltaBuffer()
         self._messages = 0
+        self._was_stopped = False
 
     async def apply(self, batch: list[Any]) -> RunTermination | None:
         draft = self._draft()
@@ -66,7 +79,7 @@ class RerunRecorder:
         draft = self._draft()
         if termination is None:
             await self._complete_leftover(draft)
-            termination = RunTermination("completed", "stop") if self._messages else NO_OUTPUT
+            termination = RunTermination("completed", "stop") if self._messages or self._was_stopped else NO_OUTPUT
         return await self._end(draft, termination)
 
     async def _apply(self, draft: UnitBuilder, effect: Effect) -> RunTermination | None:
@@ -88,19 +101,33 @@ class RerunRecorder:
         return None
 
     async def _complete(self, draft: UnitBuilder, effect: CompletedMessage) -> dict[str, Any] | None:
-        reply = await self._attachments.attach(effect.message, effect.text)
-        if reply.is_blank:
-            self._warn(EMPTY_MESSAGE_WARNING)
-            return None
-        self._append(draft, "message.completed", {"message": reply.message}, effect.sequence, reply.refs)
-        self._add_message(draft, reply)
-        return reply.message
+        shown: dict[str, Any] | None = None
+        for message, text in await self._prepared(effect.message, effect.text):
+            reply = await self._attachments.attach(message, text)
+            if reply.is_blank:
+                self._warn(EMPTY_MESSAGE_WARNING)
+                continue
+            self._append(draft, "message.completed", {"message": reply.message}, effect.sequence, reply.refs)
+            self._add_message(draft, reply)
+            shown = shown or reply.message
+        return shown
 
     async def _complete_leftover(self, draft: UnitBuilder) -> None:
         text = self._deltas.incomplete_text()
-        reply = await self._attachments.attach({"role": "assistant", "content": text}, text) if text.strip() else None
-        if reply is not None and not reply.is_blank:
-            self._add_message(draft, reply)
+        if not text.strip():
+            return
+        for message, shown in await self._prepared({"role": "assistant", "content": text}, text):
+            reply = await self._attachments.attach(message, shown)
+            if not reply.is_blank:
+                self._add_message(draft, reply)
+
+    async def _prepared(self, message: dict[str, Any], text: str) -> list[tuple[dict[str, Any], str]]:
+        """Returns the messages that plugins make of one; none if they stop it."""
+        messages = await self._rehearsals.replies(self._session, message, text)
+        if not messages:
+            self._was_stopped = True
+            self._deltas.message_completed()
+        return messages
 
     def _add_message(self, draft: UnitBuilder, reply: MessageWithFiles) -> None:
         draft.add(*(artifact.insert() for artifact in reply.new_artifacts))
@@ -126,13 +153,14 @@ class RerunRecorder:
     async def _finish(self, draft: UnitBuilder, effect: FinalResult) -> RunTermination:
         data = {name: value for name, value in effect.data.items() if name != "message"}
         if effect.termination.status == "completed":
-            last = effect.message if not self._messages else None
+            last = effect.message if not (self._messages or self._was_stopped) else None
             if last is not None and (message := await self._complete(draft, last)) is not None:
                 data["message"] = message
             else:
                 await self._complete_leftover(draft)
         self._append(draft, effect.type, data, effect.sequence)
-        if effect.termination.status == "completed" and not self._messages and not effect.termination.silent:
+        has_output = self._messages or self._was_stopped or effect.termination.silent
+        if effect.termination.status == "completed" and not has_output:
             return NO_OUTPUT
         return effect.termination
 
@@ -151,6 +179,8 @@ class RerunRecorder:
             effects=session.has_effects,
         )
         draft.replace(0, ledger.end_run(session.run_id, end, self._clock.now()))
+        used = session.meter.usage_elsewhere(termination.usage)
+        draft.add(*self._reported_usage.charge(session.call_context(session.executor), used))
         await self._commit(draft)
         session.ended.set()
         return termination

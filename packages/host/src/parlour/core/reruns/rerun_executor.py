@@ -16,9 +16,11 @@ from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.ledger import ACTIVE_STATUSES, Ledger, RunEnd
 
 from .recorder import RerunRecorder
+from .rehearsals import HookRehearsals
 
 logger = logging.getLogger(__name__)
 
+STOPPED_BY_PLUGIN = RunTermination("completed", "plugin_stopped_message", silent=True)
 UNWRITTEN = RunTermination("failed", "runtime_error", "the database could not keep what it said")
 BROKEN = RunTermination("failed", "runtime_error", "the Host failed to carry it out; its log says why")
 
@@ -31,6 +33,7 @@ class RerunExecutor:
         journal: Journal,
         runner: PluginRunner,
         contexts: RunContextBuilder,
+        rehearsals: HookRehearsals,
         artifacts: ArtifactService,
         sessions: RunSessions,
         clock: Clock,
@@ -39,6 +42,7 @@ class RerunExecutor:
         self._ledger = Ledger(journal)
         self._runner = runner
         self._contexts = contexts
+        self._rehearsals = rehearsals
         self._artifacts = artifacts
         self._sessions = sessions
         self._clock = clock
@@ -46,12 +50,23 @@ class RerunExecutor:
     async def execute(self, session: RunSession, descriptor: RunnerDescriptor) -> None:
         """Executes the rerun. This is a supervision boundary: no caller receives its errors."""
         assert session.dry_run is not None
-        recorder = RerunRecorder(session, session.dry_run, self._journal, self._artifacts, self._clock)
+        recorder = RerunRecorder(
+            session,
+            session.dry_run,
+            self._journal,
+            self._artifacts,
+            self._rehearsals,
+            self._runner.reported_usage,
+            self._clock,
+        )
         try:
+            if not await self._rehearsals.admits(session):
+                await recorder.finish(STOPPED_BY_PLUGIN)
+                return
             # the runner receives the state as of the start; later writes to the copy must not change the request
             state = {scope: dict(values) for scope, values in session.dry_run.state.items()}
             request = await self._contexts.build(session, descriptor, state)
-            await self._runner.run(descriptor.plugin_id, request, session, recorder)
+            await self._runner.run(descriptor, request, session, recorder)
         except StorageFailed as failure:
             logger.error("rerun %s is interrupted: %s", session.run_id, failure.message)
             await self.end_interrupted(session.run_id, UNWRITTEN)

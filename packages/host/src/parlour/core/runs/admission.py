@@ -12,6 +12,7 @@ from parlour.core.message_policy.effective import decode_policy
 from parlour.core.message_policy.filters import FilterHit, TextFilters
 from parlour.core.message_policy.inputs import filter_input, prepare_input
 from parlour.core.message_policy.limits import MessageLimits, UsedUpLimit
+from parlour.core.message_policy.wake import MESSAGE_TYPE
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.ports import Clock
@@ -19,6 +20,7 @@ from parlour.core.store import event_notes
 from parlour_sdk.values import dataclass
 
 from .completion import POLICY_NOTICE
+from .message_hooks import NOT_HOOKED, HookRecord, MessageHooks
 from .run_checks import RunObstacle
 from .session import QueuedEvent
 
@@ -51,22 +53,50 @@ class AdmissionDecision:
 class RunAdmission:
     """Applies message policies to messages that are about to be answered."""
 
-    def __init__(self, limits: MessageLimits, filters: TextFilters, clock: Clock) -> None:
+    def __init__(self, hooks: MessageHooks, limits: MessageLimits, filters: TextFilters, clock: Clock) -> None:
+        self._hooks = hooks
         self._limits = limits
         self._filters = filters
         self._clock = clock
+
+    def asks_plugins(self, entry: QueuedEvent, binding: Binding) -> bool:
+        """Returns whether plugins must be asked about a message before anything else is decided about it."""
+        if entry.hooked is not None or entry.event.envelope.event_type != MESSAGE_TYPE:
+            return False
+        return bool(entry.attempts) or self._hooks.are_asked(binding, entry.event.envelope)
+
+    async def consult(self, entry: QueuedEvent, binding: Binding) -> bool:
+        """Asks plugins about a message, unless they were asked before. Returns whether an agent may answer it."""
+        if self.asks_plugins(entry, binding):
+            record = await self.ask(entry, binding)
+            await self.record(entry, record)
+        return entry.hooked is None or not entry.hooked.stopped_by
+
+    async def ask(self, entry: QueuedEvent, binding: Binding) -> HookRecord | None:
+        """Asks plugins, or reads what they decided earlier. Returns the answers that are to be recorded."""
+        entry.hooked = await self._hooks.recorded(entry.seq)
+        if entry.hooked is None and self._hooks.are_asked(binding, entry.event.envelope):
+            return await self._hooks.ask(entry.event, binding)
+        return None
+
+    async def record(self, entry: QueuedEvent, record: HookRecord | None) -> None:
+        """Records the answers of `ask`."""
+        if record is not None:
+            entry.hooked = await self._hooks.record(entry.event, record)
+        elif entry.hooked is None:
+            entry.hooked = NOT_HOOKED
 
     def policy(self, binding: Binding) -> "MessagePolicy | None":
         return decode_policy(binding.agent.message_policy)
 
     def filter(self, entry: QueuedEvent, policy: "MessagePolicy") -> RunObstacle | None:
         """Applies the input filters and sets what the agent reads. Returns the obstacle if a filter blocks it."""
-        filtered = filter_input(policy, entry.event.envelope, self._filters)
+        filtered = filter_input(policy, entry.arrived, self._filters)
         if filtered.stopped_by is not None:
             reason = f"message policy: input filter {filtered.stopped_by.rule} blocks it"
             tell = filtered.stopped_by.filter.tell  # type: ignore[union-attr]
             return RunObstacle("refused", reason, POLICY_NOTICE if tell else "", tell)
-        entry.prepared = prepare_input(policy, entry.event.envelope, filtered)
+        entry.prepared = prepare_input(policy, entry.arrived, filtered)
         entry.filter_hits = filtered.hits
         return None
 

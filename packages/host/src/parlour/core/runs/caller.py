@@ -27,15 +27,4 @@ class ActionCaller:
         return self.session
 
     def call_context(self) -> CallContext:
-        if self.session is None:
-            return CallContext(self.plugin_id)
-        event = self.session.event
-        return CallContext(
-            self.plugin_id,
-            self.session.run_id,
-            self.session.binding.agent.agent_id,
-            event.conversation_id,
-            event.envelope.actor.type,
-            event.envelope.actor.id,
-            event.envelope.bot_id,
-        )
+        return CallContext(self.plugin_id) if self.session is None else self.session.call_context(self.plugin_id)

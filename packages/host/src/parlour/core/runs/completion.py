@@ -2,6 +2,7 @@
 needed.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any
@@ -16,6 +17,8 @@ from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import NO_RUN, RunId, TranscriptId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.providers import CallContext
+from parlour.core.models.reported_usage import ReportedUsage
 from parlour.core.redaction import Redactor
 from parlour.core.store import inbox, ledger, outbox_rows, remote_queue, transcript
 from parlour.core.store.inbox import AttemptCounts, InboxOutcome
@@ -26,6 +29,9 @@ from parlour_sdk.values import dataclass
 from . import retry_policy
 from .session import QueuedEvent, RunTermination
 
+PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_]+)\}")
+MAX_VALUE_CHARACTERS = 200
+"""Characters of a value that is filled into a text about a failure."""
 POLICY_NOTICE = "policy"
 """Code of notices whose text the operator wrote in a message policy."""
 
@@ -47,10 +53,16 @@ class EndedRun:
     claimed: tuple[QueuedEvent, ...] = ()
     injected: tuple[QueuedEvent, ...] = ()
     cancel_requested_at: int = 0
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    """Values that plugins set for the event, for the text about a failure."""
     streaming: bool = True
     """True if a message may be partly shown."""
     model_failure: str = ""
     """Error code of the last model call; empty if that call was answered."""
+    usage_elsewhere: Mapping[str, int] = field(default_factory=dict)
+    """What the runner reports of other services, which budgets count."""
+    call_context: CallContext | None = None
+    """On whose behalf the run used it; None for a run whose session was lost."""
 
 
 @dataclass(slots=True)
@@ -76,6 +88,7 @@ class RunCompleter:
         notice_policy: NoticePolicy,
         languages: Languages,
         redactor: Redactor,
+        reported_usage: ReportedUsage,
         ids: Ids,
         clock: Clock,
     ) -> None:
@@ -83,6 +96,7 @@ class RunCompleter:
         self._notice_policy = notice_policy
         self._languages = languages
         self._redactor = redactor
+        self._reported_usage = reported_usage
         self._ids = ids
         self._clock = clock
 
@@ -116,6 +130,8 @@ class RunCompleter:
             completion.feed_seq,
         )
         draft.replace(0, ledger.end_run(run.run_id, end, now))
+        if run.call_context is not None:
+            draft.add(*self._reported_usage.charge(run.call_context, run.usage_elsewhere))
         return completion
 
     def complete_event(
@@ -216,7 +232,7 @@ class RunCompleter:
             notices.add_suppressed_notice(draft, run.event, "the message policy shows no failures", self._clock.now())
             return []
         hint = policy.failure.hint if policy.failure.show == "hint" else "({code})"
-        text = hint.replace("{code}", code).replace("{run_id}", run.run_id)
+        text = _filled(hint, {**run.variables, "code": code, "run_id": run.run_id})
         return self.notify_unless_suppressed(draft, run.event, run.run_id, POLICY_NOTICE, text)
 
     def _note_dropped(self, draft: UnitBuilder, run: EndedRun, termination: RunTermination, now: int) -> None:
@@ -224,6 +240,13 @@ class RunCompleter:
             draft.add(
                 ledger.append_event(run.run_id, run.next_sequence(), "steering.dropped", data, now, source="host")
             )
+
+
+def _filled(hint: str, values: Mapping[str, Any]) -> str:
+    """Returns a text with its values filled in. Names without a value are left as they are."""
+    return PLACEHOLDER.sub(
+        lambda found: str(values[found[1]])[:MAX_VALUE_CHARACTERS] if found[1] in values else found[0], hint
+    )
 
 
 def _dropped_event_data(claimed: Iterable[QueuedEvent], termination: RunTermination) -> list[dict[str, str]]:

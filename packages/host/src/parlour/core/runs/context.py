@@ -4,6 +4,8 @@ rest.
 It is plain JSON, built once and encoded once; a test compares it with the protocol's entity.
 """
 
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Any
 
 from parlour.core.access.grants import Grant, available_apis
@@ -44,6 +46,8 @@ class ContextInputs:
     state: dict[str, dict[str, Any]]
     latest_cursor: str = ""
     inline_history: InlineHistory = NO_HISTORY
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    """Values that plugins set for the event."""
     delivery: dict[str, Any] | None = None
     """Target of the reply, and what the target supports."""
 
@@ -100,7 +104,7 @@ def build_request(
         },
         "config": config,
         "bootstrap": inputs.inline_history.bootstrap,
-        "metadata": {},
+        "metadata": {"variables": dict(inputs.variables)} if inputs.variables else {},
     }
     return {"runner_id": descriptor.runner_id, "runner_name": descriptor.manifest.name, "context": context}
 

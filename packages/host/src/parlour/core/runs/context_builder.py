@@ -97,6 +97,7 @@ class RunContextBuilder:
             state=await self.state_snapshot(session) if state is None else state,
             latest_cursor=self._history.cursor(event.conversation_id, entry.transcript_seq),
             delivery=self._composer.capabilities_for_runner(event, session.binding.agent.delivery_policy),
+            variables=entry.variables,
             inline_history=await _select_inline_history(
                 self._journal, descriptor.manifest.context, event, entry.transcript_seq
             ),
@@ -121,8 +122,8 @@ class RunContextBuilder:
         entry = session.entry
         policy = decode_policy(session.binding.agent.message_policy)
         if policy is not None and entry.prepared is None and entry.event.envelope.event_type == MESSAGE_TYPE:
-            filtered = filter_input(policy, entry.event.envelope, self._filters)
-            entry.prepared = prepare_input(policy, entry.event.envelope, filtered)
+            filtered = filter_input(policy, entry.arrived, self._filters)
+            entry.prepared = prepare_input(policy, entry.arrived, filtered)
         if policy is None or not entry.gathered:
             return entry.readable_event
         with_names = policy.gather.per == "chat" and not policy.context.sender_names

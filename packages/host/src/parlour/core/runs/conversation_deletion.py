@@ -55,6 +55,7 @@ from parlour.core.store.tables import (
     OUTBOX,
     RUN_EVENTS,
     RUNS,
+    SKILL_ACTIVATIONS,
     STATE,
     TRANSCRIPT,
 )
@@ -179,7 +180,9 @@ class ConversationEraser:
         draft.add(Update(CONVERSATIONS, {"transcript_seq": until}, in_conversation + where(transcript_seq=until)))
         draft.add(Delete(STATE, in_conversation, expect=ANY), Delete(FEEDBACK, in_conversation, expect=ANY))
         draft.add(artifacts.remove_for_conversation(conversation_id), Delete(APPROVALS, in_conversation, expect=ANY))
-        draft.add(limits.delete_for_conversation(conversation_id))
+        draft.add(
+            limits.delete_for_conversation(conversation_id), Delete(SKILL_ACTIVATIONS, in_conversation, expect=ANY)
+        )
         draft.add(*self._names.forget_chat(conversation["bot_id"], conversation["chat"]))
         draft.add(*self._directory.forget_chat(conversation["bot_id"], conversation["chat"]))
         place = (conversation["bot_id"], conversation["chat"], conversation["principal"])

@@ -69,7 +69,7 @@ class RunExecutor:
             self._active_runs.announce(session)
             await self._prefetcher.prefetch(session)
             run = self._active_runs.create(session)
-            completion = await self._runner.run(descriptor.plugin_id, request, session, run)
+            completion = await self._runner.run(descriptor, request, session, run)
         finally:
             self._sessions.unregister(session)
         self._active_runs.publish(completion)

@@ -3,9 +3,11 @@
 A message that is streamed has its outbox row, in state `streaming`, before its first delta is published.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from parlour.core.delivery.reply_hooks import ReplyDraft
 from parlour.core.delivery.service import DeliveryService
 from parlour.core.delivery.streaming.stream_publisher import StreamDelta
 from parlour.core.journal import GuardFailed, StorageFailed
@@ -42,6 +44,8 @@ class OutputPublisher:
         self._streams = delivery.composer.supports_streaming(session.event, self._policy)
         if self.rules is not None:
             self._streams = self._streams and self.rules.may_stream()
+        self._is_hooked = delivery.reply_hooks.are_asked(session.binding)
+        self._streams = self._streams and not self._is_hooked  # a plugin may replace the whole message
         self._stream_row: OutboxRow | None = None
         self._resumable_rows: list[OutboxRow] = []
         """Rows under which a previous process of the Host streamed the message. It is not streamed further, but
@@ -49,6 +53,8 @@ class OutputPublisher:
         """
         self._resumed = False
         self.message_count = 0
+        self.was_stopped = False
+        """True if a plugin stopped a message of the run."""
 
     async def resume(self, messages: int) -> None:
         """Continues a run of a previous process of the Host."""
@@ -61,6 +67,17 @@ class OutputPublisher:
     def is_streaming(self) -> bool:
         """True if a message may be partly shown."""
         return self._stream_row is not None or self._resumed
+
+    async def prepare(self, message: dict[str, Any], text: str) -> Sequence[tuple[dict[str, Any], str]]:
+        """Returns the messages that plugins make of one, each with its text; none if they stop it."""
+        if not self._is_hooked:
+            return [(message, text)]
+        session = self._session
+        draft = ReplyDraft(session.event, session.run_id, session.binding, message, text, session.entry.variables)
+        prepared = await self._delivery.reply_hooks.prepare(draft)
+        session.meter.record_event("hook.asked", {"event": "reply.preparing", "hooks": list(prepared.answers)})
+        self.was_stopped = self.was_stopped or not prepared.messages
+        return prepared.messages
 
     async def publish_message(self, result_batch: ResultBatch, reply: MessageWithFiles) -> None:
         """Adds a completed message to the batch: transcript item, artifacts and outbox rows."""

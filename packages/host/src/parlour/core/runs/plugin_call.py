@@ -3,11 +3,13 @@
 from typing import Any, Protocol, TypeVar
 
 from parlour.core.cluster.ownership import Ownership
-from parlour.core.model.ids import PluginId
 from parlour.core.model.ports import Clock, PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable
+from parlour.core.model.runner import RunnerDescriptor
+from parlour.core.models.reported_usage import ReportedUsage
 
 from . import deadline
 from .session import RunSession, RunStopped, RunTermination
+from .usage import REFUSED_BY_BUDGET
 
 Completion = TypeVar("Completion", covariant=True)
 
@@ -27,15 +29,30 @@ class ResultSink(Protocol[Completion]):
 class PluginRunner:
     """Executes runs by calling their plugins."""
 
-    def __init__(self, plugins: PluginCaller, ownership: Ownership, clock: Clock) -> None:
+    def __init__(
+        self, plugins: PluginCaller, ownership: Ownership, reported_usage: ReportedUsage, clock: Clock
+    ) -> None:
         self._plugins = plugins
         self._ownership = ownership
+        self.reported_usage = reported_usage
         self._clock = clock
 
     async def run(
-        self, plugin_id: PluginId, request: dict[str, object], session: RunSession, results: ResultSink[Completion]
+        self,
+        descriptor: RunnerDescriptor,
+        request: dict[str, object],
+        session: RunSession,
+        results: ResultSink[Completion],
     ) -> Completion:
-        """Calls the plugin and returns the completion of the run."""
+        """Calls the plugin and returns the completion of the run.
+
+        A runner that reports what it uses elsewhere is not called when a budget of the run is used up.
+        """
+        plugin_id = descriptor.plugin_id
+        if descriptor.manifest.capabilities.reports_usage:
+            refusal = await self.reported_usage.refusal(session.call_context(plugin_id))
+            if refusal:
+                return await results.finish(RunTermination("failed", REFUSED_BY_BUDGET, refusal))
         if (gate := self._ownership.effect_gate()) is not None:
             await gate
         if session.is_closed():

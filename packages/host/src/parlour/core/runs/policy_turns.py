@@ -8,7 +8,8 @@ from parlour_sdk.values import dataclass
 
 from .admission import RunAdmission
 from .gathering import Gathering, LimitSuspension
-from .lane_result import Suspension
+from .lane_result import LaneResult, Suspension
+from .message_hooks import HookRecord
 from .run_checks import RunObstacle
 from .session import QueuedEvent
 
@@ -24,6 +25,23 @@ class PolicyTurn:
     obstacle: RunObstacle | None = None
 
 
+class HookSuspension:
+    """Suspends a message without a slot while plugins are asked about it."""
+
+    def __init__(self, entry: QueuedEvent, binding: Binding, admission: RunAdmission) -> None:
+        self._entry = entry
+        self._binding = binding
+        self._admission = admission
+        self._record: HookRecord | None = None
+
+    async def wait_ready(self) -> None:
+        self._record = await self._admission.ask(self._entry, self._binding)
+
+    async def finish(self) -> LaneResult:
+        await self._admission.record(self._entry, self._record)
+        return LaneResult([self._entry])
+
+
 class PolicyTurns:
     """Decides at the turn of each message of an agent with a policy."""
 
@@ -35,6 +53,16 @@ class PolicyTurns:
     def policy(self, binding: Binding) -> "MessagePolicy | None":
         return self._admission.policy(binding)
 
+    def consult(self, entry: QueuedEvent, binding: Binding) -> PolicyTurn | None:
+        """Returns the decision of plugins about a message; None if an agent may answer it."""
+        if self._admission.asks_plugins(entry, binding):
+            return PolicyTurn(HookSuspension(entry, binding, self._admission))
+        if entry.hooked is None or not entry.hooked.stopped_by:
+            return None
+        plugin_id = entry.hooked.stopped_by
+        reason = f"plugin {plugin_id} answered it" if entry.hooked.has_replies else f"plugin {plugin_id} stopped it"
+        return PolicyTurn(obstacle=RunObstacle("handled", reason, ""))
+
     async def admit(self, entry: QueuedEvent, binding: Binding, policy: "MessagePolicy") -> PolicyTurn:
         """Decides about the message, and takes those that are collected with it out of the lane."""
         rules, followers = policy.gather, list[QueuedEvent]()
@@ -43,7 +71,7 @@ class PolicyTurns:
                 suspension = self._gathering.suspend(entry, binding, rules)
                 if suspension is not None:
                     return PolicyTurn(suspension)
-            followers = self._acceptable(self._gathering.followers(entry, binding, rules), policy)
+            followers = await self._acceptable(self._gathering.followers(entry, binding, rules), binding, policy)
         while True:
             admission = await self._admission.admit(entry, binding, policy, followers)
             if not followers or (admission.obstacle is None and not admission.wait_until):
@@ -65,10 +93,14 @@ class PolicyTurns:
             entry.queue.waiting[:0] = entry.gathered
         entry.gathered = ()
 
-    def _acceptable(self, followers: list[QueuedEvent], policy: "MessagePolicy") -> list[QueuedEvent]:
-        """Returns the messages up to the first that a filter blocks, which gets a turn of its own."""
+    async def _acceptable(
+        self, followers: list[QueuedEvent], binding: Binding, policy: "MessagePolicy"
+    ) -> list[QueuedEvent]:
+        """Returns the messages up to the first that a plugin stops or a filter blocks, which gets a turn of its own."""
         accepted: list[QueuedEvent] = []
         for follower in followers:
+            if not await self._admission.consult(follower, binding):
+                break
             if self._admission.filter(follower, policy) is not None:
                 break
             accepted.append(follower)

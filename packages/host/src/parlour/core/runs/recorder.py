@@ -43,6 +43,7 @@ MAX_OUTPUT_CHARACTERS = 128 * 1024 * 1024
 OUTPUT_LIMIT_EXCEEDED = RunTermination(
     "failed", "runner.error", "the run told more than 128 MiB of results, and was ended"
 )
+STOPPED_BY_PLUGIN = RunTermination("completed", "plugin_stopped_reply", silent=True)
 NO_OUTPUT = RunTermination("failed", "runner.no_output", "the runner ended without an answer")
 
 
@@ -112,8 +113,14 @@ class Recorder:
         result_batch = ResultBatch(self._session.run_id, self._clock.now())
         if termination is None:
             await self._complete_leftover(result_batch)
-            termination = RunTermination("completed", "stop") if self._publisher.message_count else NO_OUTPUT
+            termination = self._end_of_stream()
         return await self._commit_end(result_batch, termination)
+
+    def _end_of_stream(self) -> RunTermination:
+        """Returns the end of a run whose runner did not say how it ended."""
+        if self._publisher.message_count:
+            return RunTermination("completed", "stop")
+        return STOPPED_BY_PLUGIN if self._publisher.was_stopped else NO_OUTPUT
 
     async def _apply(self, result_batch: ResultBatch, effect: Effect) -> RunTermination | None:
         match effect:
@@ -137,15 +144,22 @@ class Recorder:
         return None
 
     async def _complete(self, result_batch: ResultBatch, effect: CompletedMessage) -> dict[str, Any] | None:
-        """Returns the message as it is stored and shown; None if it is blank."""
-        reply = await self._attach(result_batch, effect.message, effect.text)
-        if reply.is_blank:
-            self._warn(EMPTY_MESSAGE_WARNING)
-            return None
-        data = {"message": reply.message}
-        self._event_writer.add_result(result_batch, "message.completed", data, effect.sequence, reply.refs)
-        await self._publisher.publish_message(result_batch, reply)
-        return reply.message
+        """Returns the message as it is stored and shown; None if it is blank or a plugin stopped it."""
+        shown: dict[str, Any] | None = None
+        messages = await self._publisher.prepare(effect.message, effect.text)
+        if not messages:
+            self._attachments.discard_pending()
+            self._deltas.message_completed()
+        for message, text in messages:
+            reply = await self._attach(result_batch, message, text)
+            if reply.is_blank:
+                self._warn(EMPTY_MESSAGE_WARNING)
+                continue
+            data = {"message": reply.message}
+            self._event_writer.add_result(result_batch, "message.completed", data, effect.sequence, reply.refs)
+            await self._publisher.publish_message(result_batch, reply)
+            shown = shown or reply.message
+        return shown
 
     async def _attach(self, result_batch: ResultBatch, message: dict[str, Any], text: str) -> MessageWithFiles:
         """Returns the message as the message policy lets it be shown, with its files."""
@@ -170,10 +184,11 @@ class Recorder:
         text = self._deltas.incomplete_text()
         if not text.strip():
             return
-        reply = await self._attach(result_batch, {"role": "assistant", "content": text}, text)
-        if not reply.is_blank:
-            self._event_writer.add_deltas(result_batch)
-            await self._publisher.publish_message(result_batch, reply)
+        for message, shown in await self._publisher.prepare({"role": "assistant", "content": text}, text):
+            reply = await self._attach(result_batch, message, shown)
+            if not reply.is_blank:
+                self._event_writer.add_deltas(result_batch)
+                await self._publisher.publish_message(result_batch, reply)
 
     async def _keep_file(self, result_batch: ResultBatch, effect: FileResult) -> None:
         artifact = await self._attachments.register(effect)
@@ -234,7 +249,7 @@ class Recorder:
         termination = effect.termination
         data = {name: value for name, value in effect.data.items() if name != "message"}
         if termination.status == "completed":
-            last = effect.message if not self._publisher.message_count else None
+            last = effect.message if not (self._publisher.message_count or self._publisher.was_stopped) else None
             if last is not None and (message := await self._complete(result_batch, last)) is not None:
                 data["message"] = message
             else:
@@ -244,7 +259,7 @@ class Recorder:
             await self._publisher.publish_message(result_batch, reply)
         self._event_writer.add_result(result_batch, effect.type, data, effect.sequence)
         if termination.status == "completed" and not self._publisher.message_count and not termination.silent:
-            return NO_OUTPUT
+            return self._end_of_stream()
         return (
             replace(termination, silent=False) if termination.silent and self._publisher.message_count else termination
         )
@@ -320,6 +335,9 @@ class Recorder:
             claimed=tuple(session.claimed),
             injected=tuple(session.injected),
             cancel_requested_at=session.cancel_requested_at,
+            variables=session.entry.variables,
             streaming=self._publisher.is_streaming,
             model_failure=session.meter.model_failure,
+            usage_elsewhere=session.meter.usage_elsewhere(termination.usage),
+            call_context=session.call_context(session.executor),
         )

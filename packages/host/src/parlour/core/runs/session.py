@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from parlour.core.message_policy.filters import FilterHit
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ids import NO_RUN, ConversationId, PluginId, RunId
+from parlour.core.model.providers import CallContext
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.store.inbox import AttemptCounts
 from parlour.core.store.ledger import RunStatus
@@ -19,6 +21,7 @@ from parlour.core.store.uploads import ArtifactWriter
 from parlour_sdk.values import dataclass
 
 from .dry_run_state import DryRunState
+from .message_hooks import HookedMessage
 from .usage import RunMeter
 
 StateSnapshot = dict[str, dict[str, Any]]
@@ -52,6 +55,8 @@ class QueuedEvent:
     """Run that was started in the unit that accepted the event and has not been executed yet."""
     queue: "LaneQueue | None" = None
     """Lane in which it has its turn."""
+    hooked: HookedMessage | None = None
+    """What plugins decided about the message; None until they were asked."""
     prepared: EventEnvelope | None = None
     """The message as the agent reads it, once the message policy was applied."""
     filter_hits: tuple[FilterHit, ...] = ()
@@ -77,9 +82,20 @@ class QueuedEvent:
         return bool(self.transcript_seq)
 
     @property
+    def arrived(self) -> EventEnvelope:
+        """The message as plugins changed it, before the message policy is applied."""
+        return self.event.envelope if self.hooked is None else self.hooked.apply(self.event.envelope)
+
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """Values that plugins set for the event."""
+        return self.hooked.variables if self.hooked is not None else {}
+
+    @property
     def readable_event(self) -> RecordedEvent:
         """The event as the agent reads it."""
-        return self.event if self.prepared is None else replace(self.event, envelope=self.prepared)
+        envelope = self.arrived if self.prepared is None else self.prepared
+        return self.event if envelope is self.event.envelope else replace(self.event, envelope=envelope)
 
 
 class LaneQueue(Protocol):
@@ -257,6 +273,12 @@ class RunSession:
     def is_closed(self) -> bool:
         """Returns whether the run accepts no further results from its runner."""
         return self.stopping is not None or self.ended.is_set()
+
+    def call_context(self, plugin_id: PluginId) -> CallContext:
+        """Returns on whose behalf this run uses a resource, for budgets."""
+        event, agent_id = self.event, self.binding.agent.agent_id
+        actor, bot_id = event.envelope.actor, event.envelope.bot_id
+        return CallContext(plugin_id, self.run_id, agent_id, event.conversation_id, actor.type, actor.id, bot_id)
 
     def next_sequence(self) -> int:
         self._sequence += 1

@@ -46,6 +46,8 @@ class SteeringQueue:
         binding = self._joined_binding(session, entry) if session is not None else None
         if session is None or binding is None:
             return False
+        if not await self._admission.consult(entry, binding):
+            return False
         async with session.commit_lock:
             admitted = await self._admit(entry, binding)
             if admitted is None:

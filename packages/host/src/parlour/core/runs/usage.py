@@ -101,6 +101,11 @@ class RunMeter:
         self._open_calls += usage.get(OPEN_CALLS_KEY, ())
         self.close_open_calls()
 
+    def usage_elsewhere(self, reported: Mapping[str, Any]) -> dict[str, int]:
+        """Returns the part of the reported usage that the Host did not count itself."""
+        names = ("prompt_tokens", "completion_tokens", "cost_micros")
+        return {name: max(0, int(reported.get(name) or 0) - self._counters[name]) for name in names}
+
     def usage(self, reported: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the usage of the whole run. A runner may report usage from elsewhere too, so the greater number
         counts.

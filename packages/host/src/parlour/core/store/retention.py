@@ -57,6 +57,7 @@ from .tables import (
     REPLY_ALLOWANCES,
     RUN_EVENTS,
     RUNS,
+    SKILL_ACTIVATIONS,
 )
 
 logger = logging.getLogger(__name__)
@@ -185,6 +186,7 @@ class Retention:
         await self._remove_small_rows(report)
         await self._remove_by_expiry(NAMES, self._clock.now(), report)
         await self._remove_by_expiry(MEMORIES, self._clock.now(), report)
+        await self._remove_by_expiry(SKILL_ACTIVATIONS, self._clock.now(), report)
         await self._remove_by_expiry(LIMITS, self._clock.now() - DAY_MILLISECONDS, report)
         await self._remove_finished_jobs(report)
         await self._expire_held_replies(report)

@@ -27,6 +27,8 @@ from .tables import (
 
 KNOWLEDGE_SOURCE = "knowledge"
 """Source of artifacts that are files of knowledge bases, which stay as long as the file does."""
+SKILL_SOURCE = "skill"
+"""Source of artifacts that are packages of skills, which stay as long as the skill does."""
 PeriodName = Literal["events", "artifacts", "audit", "model_calls", "heard"]
 FINAL_STATUSES = tuple(status for status in get_args(RunStatus) if status not in ACTIVE_STATUSES)
 
@@ -44,13 +46,13 @@ class Sweep:
     """A column of the inbox and a column of this table: a row stays while the inbox refers to it."""
     final_values: tuple[str, tuple[str, ...]] | None = None
     """A column and its final values; rows with other values stay."""
-    kept_value: tuple[str, str] | None = None
-    """A column and a value; rows with it stay."""
+    kept_values: tuple[str, tuple[str, ...]] | None = None
+    """A column and values; rows with one of them stay."""
     keep_newest: bool = False
     """True if the newest row stays, because the numbering of new rows continues from it."""
 
     def is_final(self, row: Row) -> bool:
-        if self.kept_value is not None and row[self.kept_value[0]] == self.kept_value[1]:
+        if self.kept_values is not None and row[self.kept_values[0]] in self.kept_values[1]:
             return False
         return self.final_values is None or row[self.final_values[0]] in self.final_values[1]
 
@@ -58,7 +60,7 @@ class Sweep:
     def columns(self) -> tuple[str, ...]:
         extra_columns = {self.inbox_reference[1]} if self.inbox_reference else set()
         extra_columns |= {self.final_values[0]} if self.final_values else set()
-        extra_columns |= {self.kept_value[0]} if self.kept_value else set()
+        extra_columns |= {self.kept_values[0]} if self.kept_values else set()
         return (self.key, *sorted(extra_columns - {self.key, "created_at"}), "created_at")
 
     async def removable(self, journal: Journal, rows: list[Row]) -> list[Row]:
@@ -118,7 +120,7 @@ SWEEPS: tuple[Sweep, ...] = (
         "artifact_id",
         "artifacts",
         inbox_reference=("lane", "conversation_id"),
-        kept_value=("source", KNOWLEDGE_SOURCE),
+        kept_values=("source", (KNOWLEDGE_SOURCE, SKILL_SOURCE)),
     ),
     Sweep(APPROVALS, "approval_id", "events", final_values=("status", ("approved", "denied", "expired"))),
     Sweep(AUDIT, "seq", "audit"),

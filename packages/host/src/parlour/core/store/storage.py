@@ -9,7 +9,7 @@ from parlour.core.model.ports import Clock
 from parlour.core.model.storage_owners import storage_owners
 
 from . import ledger
-from .tables import STORAGE
+from .tables import PLUGIN_CONFIGS, STORAGE
 
 Quotas = Mapping[str, int]
 MEBIBYTE = 1024 * 1024
@@ -68,11 +68,14 @@ class Storage:
         await self._write("storage.delete", removal, run, self._clock.now())
 
     async def delete_plugin_data(self, plugin_id: PluginId, workspace_id: str = "default") -> None:
-        """Deletes all values of a plugin, including those of its bindings. Values of the workspace area stay."""
+        """Deletes the configuration and all values of a plugin, also of its bindings. Values of the workspace area
+        stay.
+        """
         owners = storage_owners(workspace_id, plugin_id, NO_BINDING)
         areas = (
             Delete(STORAGE, where(area="plugin", owner=owners["plugin"]), expect=ANY),
             Delete(STORAGE, where(area="binding", owner=starts_with(owners["binding"])), expect=ANY),
+            Delete(PLUGIN_CONFIGS, where(plugin_id=plugin_id), expect=ANY),
         )
         await self._journal.commit(Unit("storage.forget", areas))
 

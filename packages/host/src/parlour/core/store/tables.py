@@ -16,6 +16,11 @@ from .platform_tables import DIRECTORY_MEMBERS as DIRECTORY_MEMBERS
 from .platform_tables import DIRECTORY_MESSAGES as DIRECTORY_MESSAGES
 from .platform_tables import NAMES as NAMES
 from .platform_tables import REPLY_ALLOWANCES as REPLY_ALLOWANCES
+from .policy_tables import PIPELINES as PIPELINES
+from .policy_tables import PLUGIN_CONFIGS as PLUGIN_CONFIGS
+from .policy_tables import WORD_LISTS as WORD_LISTS
+from .skill_tables import SKILL_ACTIVATIONS as SKILL_ACTIVATIONS
+from .skill_tables import SKILLS as SKILLS
 
 META = Table("meta", columns("name value"), key=("name",))
 
@@ -330,12 +335,6 @@ LIMITS = Table(
 `full_at` is the time at which a token bucket is full again, in microseconds. All Hosts share the rows.
 """
 
-PIPELINES = Table("pipelines", columns("pipeline_id definition", "created_at updated_at"), key=("pipeline_id",))
-"""Bundles of an agent, a message policy and extensions, which routes share."""
-
-WORD_LISTS = Table("word_lists", columns("list_id definition", "created_at updated_at"), key=("list_id",))
-"""Lists of words and expressions that filters of message policies use."""
-
 VERSIONS = Table("versions", columns("name", "version"), key=("name",))
 """Versions of the tables that Hosts cache, by name; see `table_versions.py`."""
 
@@ -381,6 +380,7 @@ TABLES: tuple[Table, ...] = (
     NAMES,
     LIMITS,
     PIPELINES,
+    PLUGIN_CONFIGS,
     WORD_LISTS,
     VERSIONS,
     DIRECTORY,
@@ -392,6 +392,8 @@ TABLES: tuple[Table, ...] = (
     KNOWLEDGE_CHUNKS,
     MEMORIES,
     MEMORY_CONSENTS,
+    SKILLS,
+    SKILL_ACTIVATIONS,
     HOSTS,
     LEASES,
     OWNERS,

@@ -133,6 +133,7 @@ def _box_policy(policy: BoxPolicy) -> BoxPolicyResponse:
         "profile": policy.profile,
         "session_template": policy.session_template,
         "ask": list(policy.ask),
+        "author_skills": policy.author_skills,
     }
 
 

@@ -153,6 +153,7 @@ class BoxPolicyBody(BaseModel):
     profile: Literal["default", "offline_readonly", "network_basic", "network_extended"] = "default"
     session_template: str = Field(default=DEFAULT_TEMPLATE, min_length=1, max_length=MAX_TEMPLATE_CHARACTERS)
     ask: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(default=[], max_length=100)
+    author_skills: bool = Field(default=False, description="It may install skills, and change those it has installed.")
 
 
 class MemoryPolicyBody(BaseModel):
@@ -301,6 +302,7 @@ class BoxPolicyResponse(TypedDict):
     """Which messages share a sandbox."""
     ask: list[str]
     """Patterns of commands that need an approval."""
+    author_skills: bool
 
 
 class MemoryPolicyResponse(TypedDict):

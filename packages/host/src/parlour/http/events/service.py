@@ -12,15 +12,16 @@ from parlour.core.config.routes import RouteRepository
 from parlour.core.encoding import loads
 from parlour.core.ingest.acceptance import IngestResult
 from parlour.core.ingest.gateway import Gateway
-from parlour.core.journal import Journal
+from parlour.core.journal import Journal, Select, one_of, where
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.core.model.ids import NO_AGENT, NO_BOT, EventId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.runs.outcomes import Outcomes
-from parlour.core.store import transcript
+from parlour.core.store import event_notes, transcript
 from parlour.core.store.inbox import Inbox, InboxOutcome
 from parlour.core.store.ledger import Ledger
 from parlour.core.store.outbox_rows import OutboxStore
+from parlour.core.store.tables import OUTBOX, TRAIL
 
 from .. import views
 from ..errors import Problem, invalid_field, not_found
@@ -154,11 +155,28 @@ class EventResults:
         }
 
     async def _messages(self, ingested: IngestResult, inbox_outcome: InboxOutcome) -> list[dict[str, Any]]:
-        """Returns the messages of the run; without a run, the notices that the sender got instead."""
+        """Returns the messages of the run; without a run, the notices that the sender got instead. Replies of plugins
+        and of commands come first.
+        """
+        others = await self._without_run(ingested.seq)
         if inbox_outcome.run_id:
-            return [row.message for row in await self._rows.shown_by_run(inbox_outcome.run_id)]
+            return [*others, *(row.message for row in await self._rows.shown_by_run(inbox_outcome.run_id))]
         items = await transcript.replies(self._journal, ingested.conversation_id, ingested.seq)
-        return [{"role": row["role"], "content": row["content"], "metadata": loads(row["metadata"])} for row in items]
+        notices = [
+            {"role": row["role"], "content": row["content"], "metadata": loads(row["metadata"])} for row in items
+        ]
+        return [*others, *notices]
+
+    async def _without_run(self, event_seq: int) -> list[dict[str, Any]]:
+        """Returns the messages that answer an event and belong neither to a run nor to its transcript."""
+        notes = await self._journal.read(Select(TRAIL, where(event_seq=event_seq), ("data",)))
+        ids = [outbox_id for note in notes for outbox_id in loads(note["data"]).get(event_notes.OUTBOX_IDS, ())]
+        if not ids:
+            return []
+        rows = await self._journal.read(
+            Select(OUTBOX, where(outbox_id=one_of(*ids), kind="message"), ("payload",), order=("feed_seq",))
+        )
+        return [loads(row["payload"])["message"] for row in rows]
 
 
 class EventService:

@@ -36,13 +36,14 @@ from ..principals import Principal
 from ..responses import PageResponse
 from .access import KnowledgeAccess, to_problem
 from .endpoints import KbPath
+from .plugins import PluginKnowledge
 from .responses import ChunkResponse, KnowledgeFileResponse, chunk_response, file_response
 from .schemas import ChunkChangeBody, NewChunkBody, NewFileBody
 
 FilePath = Annotated[KnowledgeFileId, InPath(max_length=64)]
 ChunkPath = Annotated[ChunkId, InPath(max_length=64)]
 Replace = Annotated[bool, Query(description="Replaces the file of this name, which can be found until then")]
-FORM_FIELDS = frozenset(("mime_type", "metadata", "chunker"))
+FORM_FIELDS = frozenset(("mime_type", "metadata", "chunker", "parser"))
 BODY = {
     "requestBody": {
         "required": True,
@@ -55,6 +56,7 @@ BODY = {
                         "file": {"type": "string", "format": "binary"},
                         "metadata": {"type": "string", "description": "A JSON object that searches can filter by"},
                         "chunker": {"type": "string", "enum": ["general", "qa", "rows"]},
+                        "parser": {"type": "string", "description": "`author/plugin.parser`, or `builtin`"},
                     },
                 }
             },
@@ -68,8 +70,14 @@ class FileUploads:
     """Reads the files of requests."""
 
     def __init__(
-        self, access: KnowledgeAccess, artifacts: ArtifactService, owners: ArtifactAccess, uploads: Path
+        self,
+        access: KnowledgeAccess,
+        plugins: PluginKnowledge,
+        artifacts: ArtifactService,
+        owners: ArtifactAccess,
+        uploads: Path,
     ) -> None:
+        self._plugins = plugins
         self._access = access
         self._artifacts = artifacts
         self._owners = owners
@@ -79,6 +87,7 @@ class FileUploads:
         self, base: KnowledgeBase, request: Request, principal: Principal, replaces: bool, entry: Insert
     ) -> BaseFile:
         """Adds the file of a request. Raises Problem."""
+        self._plugins.check_takes_files(base)
         content_type = request.headers.get("content-type", "")
         is_form = content_type.partition(";")[0].strip().lower() == "multipart/form-data"
         try:
@@ -109,7 +118,7 @@ class FileUploads:
                 form.file_name,
                 mime_type=form.texts.get("mime_type", ""),
                 metadata=body.metadata,
-                options=_options(body),
+                options=self._plugins.checked_options(_options(body)),
                 replaces=replaces,
             )
             return await self._access.service.add_file(base, new, _blocks(target), entry)
@@ -120,7 +129,11 @@ class FileUploads:
         given = [name for name in ("artifact_id", "url", "text") if getattr(body, name) is not None]
         if len(given) != 1:
             raise invalid_field("body", "name one of artifact_id, url and text")
-        values: dict[str, Any] = {"metadata": body.metadata, "options": _options(body), "replaces": replaces}
+        values: dict[str, Any] = {
+            "metadata": body.metadata,
+            "options": self._plugins.checked_options(_options(body)),
+            "replaces": replaces,
+        }
         service = self._access.service
         if body.url is not None:
             name = body.name or _page_name(body.url)
@@ -269,7 +282,7 @@ async def _json_body(request: Request) -> NewFileBody:
 
 
 def _form_body(texts: Mapping[str, str]) -> NewFileBody:
-    values: dict[str, Any] = {"chunker": texts.get("chunker")}
+    values: dict[str, Any] = {"chunker": texts.get("chunker"), "parser": texts.get("parser")}
     try:
         values["metadata"] = loads(texts["metadata"]) if "metadata" in texts else {}
         return NewFileBody.model_validate(values)
@@ -280,7 +293,7 @@ def _form_body(texts: Mapping[str, str]) -> NewFileBody:
 
 
 def _options(body: NewFileBody) -> dict[str, Any]:
-    return {"chunker": body.chunker} if body.chunker is not None else {}
+    return {name: getattr(body, name) for name in ("chunker", "parser") if getattr(body, name) is not None}
 
 
 def _page_name(url: str) -> str:

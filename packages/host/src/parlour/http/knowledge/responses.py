@@ -20,14 +20,35 @@ class EmbeddingResponse(TypedDict):
     """The model whose vectors are being made; they replace the others when they are complete."""
 
 
+class StoreResponse(TypedDict):
+    name: str
+    is_default: bool
+    """True for the store of new bases."""
+    problem: str | None
+    """Why it can't be used; null if it can."""
+
+
+class StoreListResponse(TypedDict):
+    items: list[StoreResponse]
+
+
 class KnowledgeBaseResponse(TypedDict):
     kb_id: Id
     name: str
     description: str
     emoji: str
     engine: str
+    """`builtin`, or the id of the plugin whose engine stores and searches it."""
+    engine_config: Json
+    """Configuration of the engine; secrets are masked."""
+    engine_settings: Json
+    problem: str | None
+    """Why it can't be searched, such as an engine that is not running."""
     settings: Json
     embedding: EmbeddingResponse
+    store: str
+    next_store: str | None
+    """The vector store that is being filled; null while none is."""
     status: str
     """`ready`, `reembedding`, or `rebuilding` after its vectors were lost."""
     files: int
@@ -107,7 +128,9 @@ class SearchResponse(TypedDict):
     """Milliseconds of each stage."""
 
 
-def base_response(base: KnowledgeBase, row: Row | None, used_by: list[str]) -> KnowledgeBaseResponse:
+def base_response(
+    base: KnowledgeBase, row: Row | None, used_by: list[str], engine_config: dict[str, Any], problem: str
+) -> KnowledgeBaseResponse:
     counts = row or {}
     embedding: EmbeddingResponse = {"model_id": base.embedding_model or None}
     if base.next_embedding_model is not None:
@@ -117,9 +140,14 @@ def base_response(base: KnowledgeBase, row: Row | None, used_by: list[str]) -> K
         "name": base.name,
         "description": base.description,
         "emoji": base.emoji,
-        "engine": "builtin",
+        "engine": base.engine,
+        "engine_config": engine_config,
+        "engine_settings": dict(base.engine_settings),
+        "problem": problem or None,
         "settings": settings_view(base),
         "embedding": embedding,
+        "store": base.store,
+        "next_store": base.next_store,
         "status": counts.get("state") or "ready",
         "files": counts.get("files", 0),
         "chunks": counts.get("chunks", 0),
@@ -133,12 +161,14 @@ def base_response(base: KnowledgeBase, row: Row | None, used_by: list[str]) -> K
 def settings_view(base: KnowledgeBase) -> dict[str, Any]:
     chunks = base.chunks
     cutting = {"chunker": chunks.chunker, "chunk_size": chunks.tokens, "overlap": chunks.overlap}
-    return {**cutting, "retrieval": asdict(base.retrieval)}
+    return {**cutting, "parsers": dict(base.parsers), "retrieval": asdict(base.retrieval)}
 
 
 def audit_view(base: KnowledgeBase) -> dict[str, Any]:
     values = {"name": base.name, "description": base.description, "settings": settings_view(base)}
-    return {**values, "embedding_model": base.next_embedding_model or base.embedding_model}
+    embedding = base.next_embedding_model or base.embedding_model
+    engine = {"engine": base.engine, "engine_settings": dict(base.engine_settings)}
+    return {**values, **engine, "embedding_model": embedding, "store": base.next_store or base.store}
 
 
 def file_response(file: BaseFile, progress: ProgressValues | None) -> KnowledgeFileResponse:

@@ -5,7 +5,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from parlour.core.model.ids import KnowledgeBaseId, ModelId
-from parlour.core.model.knowledge import ChunkSettings, KnowledgeBase, RetrievalSettings, SearchMode
+from parlour.core.model.knowledge import (
+    BUILTIN_ENGINE,
+    ChunkSettings,
+    KnowledgeBase,
+    RetrievalSettings,
+    SearchMode,
+    StoreName,
+)
 
 from ..crud import Name
 
@@ -35,6 +42,9 @@ class RetrievalBody(BaseModel):
         return RetrievalSettings(**{**self.model_dump(), "rerank_model": ModelId(self.rerank_model)})
 
 
+ParserName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
 class BaseSettingsBody(BaseModel):
     """How files are cut, and how the base is searched."""
 
@@ -45,6 +55,8 @@ class BaseSettingsBody(BaseModel):
     """Tokens of a passage, at most."""
     overlap: int = Field(default=_CHUNKS.overlap, ge=0, le=500)
     """Tokens that neighbouring passages share."""
+    parsers: dict[str, ParserName] = Field(default={}, max_length=50)
+    """Parsers of plugins by the extension (`.pdf`) or MIME type that they read for this base."""
     retrieval: RetrievalBody = RetrievalBody()
 
 
@@ -64,12 +76,24 @@ class KnowledgeBaseBody(BaseModel):
     emoji: str = Field(default="", max_length=16)
     settings: BaseSettingsBody = BaseSettingsBody()
     embedding: EmbeddingBody | None = None
+    store: StoreName | None = None
+    """Vector store; null: the one that it has, or that of the setting `knowledge.store`."""
 
-    def to_base(self, kb_id: KnowledgeBaseId, before: KnowledgeBase | None) -> KnowledgeBase:
-        """Returns the base. A changed embedding is used when all vectors were made again."""
+    engine: str = Field(default=BUILTIN_ENGINE, max_length=200)
+    """`builtin`, or the id of a plugin with a knowledge engine. It can't be changed later."""
+    engine_config: dict[str, Any] = {}
+    """Values of the engine's form."""
+    engine_settings: dict[str, Any] = {}
+    """Values of the engine's form for searches."""
+
+    def to_base(self, kb_id: KnowledgeBaseId, before: KnowledgeBase | None, default_store: StoreName) -> KnowledgeBase:
+        """Returns the base. A changed embedding or store is used when all vectors were made again."""
         wanted = ModelId(self.embedding.model_id if self.embedding is not None else "")
         chunks = ChunkSettings(self.settings.chunker, self.settings.chunk_size, self.settings.overlap)
         embedded = before.embedding_model if before is not None else wanted
+        stored = before.store if before is not None else self.store or default_store
+        planned = before.next_store or stored if before is not None else stored
+        store = self.store or planned
         return KnowledgeBase(
             kb_id,
             self.name,
@@ -77,9 +101,15 @@ class KnowledgeBaseBody(BaseModel):
             self.emoji,
             embedded,
             wanted if wanted != embedded else None,
+            stored,
+            store if store != stored else None,
             chunks,
             self.settings.retrieval.to_settings(),
             before.generation if before is not None else 1,
+            self.engine,
+            self.engine_config,
+            self.engine_settings,
+            dict(self.settings.parsers),
         )
 
 
@@ -94,6 +124,8 @@ class NewFileBody(BaseModel):
     name: str | None = Field(default=None, min_length=1, max_length=200)
     metadata: dict[str, Any] = {}
     chunker: ChunkerName | None = None
+    parser: str | None = Field(default=None, max_length=200)
+    """`author/plugin.parser`, or `builtin`; null: the one of the base's settings, or of the format."""
 
 
 class SearchBody(BaseModel):
@@ -104,8 +136,8 @@ class SearchBody(BaseModel):
     filters: dict[str, Any] | None = None
     mode: SearchMode | None = None
     explain: bool = False
-    settings: RetrievalBody | None = None
-    """Settings to try instead of those of the base."""
+    settings: RetrievalBody | dict[str, Any] | None = None
+    """Settings to try instead of those of the base; values of its engine's form if a plugin searches it."""
 
 
 class ChunkChangeBody(BaseModel):

@@ -78,4 +78,6 @@ class PluginResponse(TypedDict):
     sha256: str
     installed_at: TimestampMs | None
     components: list[PluginComponent]
+    configurable: bool
+    """Whether it has a form of its own, at `/plugins/{author}/{name}/config`."""
     warnings: list[str]

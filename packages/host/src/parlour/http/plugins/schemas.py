@@ -122,5 +122,6 @@ def to_response(info: PluginInfo) -> PluginResponse:
         "sha256": info.sha256,
         "installed_at": info.installed_at or None,
         "components": [{"kind": each["kind"], "name": each["name"]} for each in info.components],
+        "configurable": bool(info.config_schema),
         "warnings": list(info.warnings),
     }

@@ -42,5 +42,8 @@ class BoundedMap(Generic[Key, Value]):
     def values(self) -> Iterable[Value]:
         return self._entries.values()
 
+    def items(self) -> Iterable[tuple[Key, Value]]:
+        return self._entries.items()
+
     def clear(self) -> None:
         self._entries.clear()

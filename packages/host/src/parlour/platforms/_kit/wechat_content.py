@@ -1,7 +1,7 @@
 """Converts between chains and the contents of messages as WeCom and WeChat have them: texts and files by media id."""
 
 import base64
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 from urllib.parse import unquote
@@ -110,6 +110,12 @@ async def encode_parts(chain: MessageChain, fetch: Fetch, profile: SendProfile) 
     return shown
 
 
+def named_message(parts: Sequence[WechatPart], message_ids: Sequence[str]) -> str:
+    """Returns the id under which a message in several parts is known: that of its buttons, which a press names."""
+    with_buttons = (sent for part, sent in zip(parts, message_ids, strict=True) if part.buttons)
+    return next(with_buttons, message_ids[0])
+
+
 async def _file_part(media: Media, fetch: Fetch, profile: SendProfile) -> WechatPart:
     rules, service = profile.files, profile.service
     largest = max((rule.max_bytes for rule in rules.values()), default=0)
@@ -179,10 +185,15 @@ async def fetch_file(client: ErrcodeClient, media_id: str, max_bytes: int = 20 *
         response = await client.download(media_id, max_bytes)
     except (PlatformRefused, PlatformUncertain) as error:
         return {PROBLEM: str(error)}
+    return file_keys(response, response.body)
+
+
+def file_keys(response: ApiResponse, content: bytes, name: str = "") -> dict[str, Any]:
+    """Returns the keys that a message with a file gets for its content, which the response may have encrypted."""
     mime_type = response.headers.get("Content-Type", "").partition(";")[0]
     known_type = "" if mime_type in ("application/octet-stream", "") else mime_type
     return {
-        CONTENT: base64.b64encode(response.body).decode(), FILE_NAME: _file_name(response), FILE_TYPE: known_type,
+        CONTENT: base64.b64encode(content).decode(), FILE_NAME: name or _file_name(response), FILE_TYPE: known_type,
     }  # fmt: skip
 
 

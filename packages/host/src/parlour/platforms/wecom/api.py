@@ -12,7 +12,7 @@ from parlour.platforms._kit.outgoing_files import Fetch
 from parlour.platforms._kit.partial_sends import PartialSends
 from parlour.platforms._kit.payloads import Payload, text
 from parlour.platforms._kit.user_cache import UserCache
-from parlour.platforms._kit.wechat_content import WechatPart, encode_parts
+from parlour.platforms._kit.wechat_content import WechatPart, encode_parts, named_message
 from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, User
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError
@@ -44,7 +44,7 @@ class WecomApi(PlatformApi):
         idempotency_key: str | None = None,
         thread_id: str = "",
     ) -> MessageResult:
-        """Sends a chain as one or more messages. The result has the id of the first one; `raw` has all ids."""
+        """Sends a chain as one or more messages. The result names the one with buttons or the first; `raw` has all."""
         user_id, agent_id = chat_parts(target_id)
         if target_type != "private":
             raise PlatformRefused("an application of WeCom has no groups", permanent=True)
@@ -54,8 +54,9 @@ class WecomApi(PlatformApi):
         async def send(number: int, part: WechatPart) -> str:
             return await self._send_part(user_id, agent_id, part, f"{key}:{number}")
 
-        sent = await self._sends.send(idempotency_key, _messages(parts), send)
-        return MessageResult(message_id=sent[0], raw={"message_ids": sent})
+        messages = _messages(parts)
+        sent = await self._sends.send(idempotency_key, messages, send)
+        return MessageResult(message_id=named_message(messages, sent), raw={"message_ids": sent})
 
     async def _send_part(self, user_id: str, agent_id: int, part: WechatPart, key: str) -> str:
         if part.buttons:

@@ -27,6 +27,9 @@ BUNDLED_PLUGINS = (
     "a2a-agent",
     "acp-agent",
     "litellm-agent-platform-agent",
+    "dify-datasets",
+    "ragflow-datasets",
+    "fastgpt-datasets",
 )
 """Names of the folders; the same list is in the wheel's build configuration."""
 PACKAGE = Path(__file__).parents[2]

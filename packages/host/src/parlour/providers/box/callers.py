@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Collection
 
 from parlour.core.box.messages import SessionSpec
 from parlour.core.box.policy import BoxPolicy
@@ -18,6 +19,8 @@ from parlour.core.store.event_log import EventLog
 from parlour.core.store.ledger import Ledger
 from parlour_sdk.values import dataclass
 
+from .skills import BoxSkills
+
 SESSION_ID_CHARACTERS = 32
 
 
@@ -29,13 +32,23 @@ class BoxCaller:
     session: SessionSpec
     run: RunSession | None
     """None if an approved call is executed after its run has ended."""
+    active_skills: Collection[str] = ()
+    """Names of the skills that are active in the conversation."""
 
 
 class BoxCallers:
     """Resolves calls to their sessions."""
 
-    def __init__(self, sessions: RunSessions, agents: AgentRepository, journal: Journal, force_template: str) -> None:
+    def __init__(
+        self,
+        sessions: RunSessions,
+        agents: AgentRepository,
+        skills: BoxSkills,
+        journal: Journal,
+        force_template: str,
+    ) -> None:
         self._sessions = sessions
+        self._skills = skills
         self._agents = agents
         self._ledger = Ledger(journal)
         self._log = EventLog(journal)
@@ -46,16 +59,16 @@ class BoxCallers:
         run = self._sessions.get(context.run_id)
         if run is not None:
             agent = run.binding.agent
-            return self._caller(BoxPolicy.decode(agent.box_policy), run.event, run.run_id, agent.agent_id, run)
+            return await self._caller(BoxPolicy.decode(agent.box_policy), run.event, run.run_id, agent.agent_id, run)
         row = await self._ledger.get_run(context.run_id) if context.run_id else None
         event = await self._log.get_by_seq(int(row["event_seq"])) if row is not None else None
         stored = self._agents.get(context.agent_id)
         if event is None or stored is None:
             raise ProviderFailed("unauthorized", "a sandbox belongs to a run, and this call has none")
         policy = BoxPolicy.decode(stored.box_policy)
-        return self._caller(policy, event, context.run_id, context.agent_id, None)
+        return await self._caller(policy, event, context.run_id, context.agent_id, None)
 
-    def _caller(
+    async def _caller(
         self, policy: BoxPolicy, event: RecordedEvent, run_id: RunId, agent_id: AgentId, run: RunSession | None
     ) -> BoxCaller:
         values = template_values(event, run_id, agent_id)
@@ -63,7 +76,11 @@ class BoxCallers:
             title = render(self._force_template or policy.session_template, values)
         except CallRejected as rejection:
             raise ProviderFailed(rejection.code, rejection.message) from rejection
-        return BoxCaller(policy, session_spec(policy, title, event.envelope.workspace_id), run)
+        granted = run.grant.resources.get("skills") if run is not None else None
+        active = await self._skills.active(event.conversation_id) if granted or run is None else ()
+        visible = self._skills.digests(active if run is None else granted or ())
+        spec = session_spec(policy, title, event.envelope.workspace_id).model_copy(update={"skills": visible})
+        return BoxCaller(policy, spec, run, [name for name in active if name in visible])
 
 
 def session_spec(policy: BoxPolicy, title: str, workspace_id: str) -> SessionSpec:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from parlour.core.model.providers import ProviderFailed
 from parlour_sdk.protocol.content import TextElement
 from parlour_sdk.protocol.tools import ToolOutcome
 
@@ -10,19 +11,27 @@ from .callers import BoxCaller
 from .output_artifacts import OutputArtifacts
 from .results import decoded_output, outcome_sentence, shorten
 from .service import BoxService
+from .skill_environment import environment_command
+from .skills import BoxSkills
 
 MARGIN_SECONDS: Final = 35.0
 """Seconds that a call may take beyond the time of its command: the start of the sandbox, and the answer."""
+INSTALL_SECONDS: Final = 300.0
+DEFAULT_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 
 class BoxCommands:
     """The tool `exec`."""
 
-    def __init__(self, service: BoxService, outputs: OutputArtifacts) -> None:
+    def __init__(self, service: BoxService, skills: BoxSkills, outputs: OutputArtifacts) -> None:
         self._service = service
+        self._skills = skills
         self._outputs = outputs
 
-    async def run(self, caller: BoxCaller, parameters: Mapping[str, Any]) -> tuple[ToolOutcome, dict[str, Any]]:
+    async def run(
+        self, caller: BoxCaller, parameters: Mapping[str, Any], skill_name: str = ""
+    ) -> tuple[ToolOutcome, dict[str, Any]]:
+        """Runs a command. One that uses a skill gets the Python packages that the skill requires."""
         limits = caller.policy.limits
         wanted = float(parameters.get("timeout_sec") or limits.timeout_seconds)
         seconds = min(wanted, limits.max_timeout_seconds)
@@ -31,6 +40,7 @@ class BoxCommands:
             "command": parameters["command"],
             "workdir": parameters.get("workdir") or "/workspace",
             "timeout_seconds": seconds,
+            "environment": await self._environment(caller, skill_name),
         }
         result = await self._service.call("box_exec", request, seconds + MARGIN_SECONDS)
         parts, refs = [], []
@@ -53,3 +63,26 @@ class BoxCommands:
         bytes_out = int(result["stdout"]["bytes"]) + int(result["stderr"]["bytes"])
         kept = {name: result.get(name) for name in ("status", "reason", "code", "outbox")}
         return outcome, {**kept, "bytes_out": bytes_out}
+
+    async def _environment(self, caller: BoxCaller, skill_name: str) -> dict[str, str]:
+        """Returns the variables that a skill's Python packages need. Installs the packages on first use."""
+        folder = self._skills.environment_folder(skill_name) if skill_name else ""
+        if not folder:
+            return {}
+        if caller.session.read_only:
+            message = f"the skill '{skill_name}' requires Python packages, and this workspace can only be read"
+            raise ProviderFailed("policy_denied", message)
+        request = {
+            "session": caller.session.model_dump(),
+            "command": environment_command(skill_name, folder, caller.session.network),
+            "timeout_seconds": INSTALL_SECONDS,
+        }
+        result = await self._service.call("box_exec", request, INSTALL_SECONDS + MARGIN_SECONDS)
+        if result["status"] != "completed" or result["code"] != 0:
+            reason = shorten((decoded_output(result["stdout"]) + decoded_output(result["stderr"])).strip())
+            hint = (
+                "" if caller.session.network else " The sandbox has no network: only wheels that are here can be used."
+            )
+            message = f"the Python packages of the skill '{skill_name}' can't be installed.{hint}\n{reason}"
+            raise ProviderFailed("skill_invalid", message)
+        return {"PATH": f"{folder}/bin:{DEFAULT_PATH}", "VIRTUAL_ENV": folder}

@@ -15,6 +15,7 @@ from parlour.core.model.providers import ProviderFailed
 from .callers import session_spec
 from .connection import BoxConnection
 from .results import decoded_output
+from .skills import BoxSkills
 
 MAX_ERRORS: Final = 200
 PROBE_SECONDS: Final = 30.0
@@ -33,17 +34,24 @@ PROBES: Final[Sequence[tuple[str, str, float, Requirement]]] = (
 class BoxService:
     """Reads and ends sessions, and tries the Box out."""
 
-    def __init__(self, connection: BoxConnection, clock: Clock) -> None:
+    def __init__(self, connection: BoxConnection, skills: BoxSkills, clock: Clock) -> None:
         self._connection = connection
+        self._skills = skills
         self._clock = clock
         self._errors: deque[BoxFailure] = deque(maxlen=MAX_ERRORS)
 
     async def call(self, action: str, data: Mapping[str, Any], seconds: float) -> Any:
-        """Makes a call, and remembers its failure."""
+        """Makes a call, and remembers its failure. Skills that the Box lacks are sent, and the call is made again."""
+        session = data.get("session")
         try:
+            try:
+                return await self._connection.call(action, dict(data), seconds)
+            except ProviderFailed as failure:
+                if failure.code != "skill_missing" or not isinstance(session, dict):
+                    raise
+            await self._skills.send(session["skills"])
             return await self._connection.call(action, dict(data), seconds)
         except ProviderFailed as failure:
-            session = data.get("session")
             session_id = str(session.get("session_id", "")) if isinstance(session, dict) else ""
             self._errors.append(BoxFailure(self._clock.now(), action, session_id, failure.code, failure.message))
             raise

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from parlour.core.box.policy import BOX_TOOLS
+from parlour.core.box.skill_use import used_skill
 from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour_sdk.protocol.content import TextElement
 from parlour_sdk.protocol.tools import ToolOutcome
@@ -56,9 +57,10 @@ class BoxTools:
         started_at, session_id = self._audit.now(), caller.session.session_id
         assert tool in BOX_TOOLS
         try:
+            skill_name = used_skill(parameters, caller.active_skills)
             await self._attachments.fill_inbox(caller)
             if tool == "exec":
-                outcome, result = await self._commands.run(caller, parameters)
+                outcome, result = await self._commands.run(caller, parameters, skill_name)
             else:
                 outcome, result = await self._files.run(caller, tool, parameters)
             if concerns_outbox(tool, parameters, result):

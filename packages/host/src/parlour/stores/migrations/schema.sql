@@ -635,6 +635,17 @@ CREATE TABLE pipelines (
 
 ;
 
+CREATE TABLE plugin_configs (
+	plugin_id TEXT NOT NULL, 
+	definition TEXT NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (plugin_id)
+)
+ STRICT
+
+;
+
 CREATE TABLE queue (
 	run_id TEXT NOT NULL, 
 	runner_id TEXT NOT NULL, 
@@ -771,6 +782,31 @@ CREATE TABLE schedules (
 	created_at INTEGER NOT NULL, 
 	updated_at INTEGER NOT NULL, 
 	PRIMARY KEY (schedule_id)
+)
+ STRICT
+
+;
+
+CREATE TABLE skill_activations (
+	conversation_id TEXT NOT NULL, 
+	skill_name TEXT NOT NULL, 
+	run_id TEXT NOT NULL, 
+	activated_at INTEGER NOT NULL, 
+	expires_at INTEGER NOT NULL, 
+	PRIMARY KEY (conversation_id, skill_name)
+)
+ STRICT
+
+;
+
+CREATE TABLE skills (
+	skill_name TEXT NOT NULL, 
+	definition TEXT NOT NULL, 
+	sha256 TEXT NOT NULL, 
+	artifact_id TEXT NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (skill_name)
 )
  STRICT
 
@@ -1033,6 +1069,12 @@ CREATE INDEX runs_by_event_seq ON runs (event_seq);
 
 CREATE INDEX runs_by_status_run_id ON runs (status, run_id);
 
+CREATE INDEX skill_activations_by_expires_at ON skill_activations (expires_at);
+
+CREATE INDEX skill_activations_by_skill_name ON skill_activations (skill_name);
+
+CREATE INDEX skills_by_artifact_id ON skills (artifact_id);
+
 CREATE INDEX state_by_conversation_id ON state (conversation_id);
 
 CREATE INDEX trail_by_event_seq ON trail (event_seq);
@@ -1047,4 +1089,4 @@ CREATE TRIGGER knowledge_chunks_removed AFTER DELETE ON knowledge_chunks BEGIN I
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0021');
+INSERT INTO alembic_version VALUES ('0023');

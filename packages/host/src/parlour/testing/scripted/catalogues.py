@@ -1,11 +1,12 @@
 """Provides knowledge bases, skills, files and bots with a few values in memory."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from parlour.core.model.ids import BotId
-from parlour.core.model.providers import CallContext, ProviderFailed
+from parlour.core.model.providers import CallContext, EmptyProvider, ProviderFailed
 from parlour_sdk.protocol.files import FileChunk
 from parlour_sdk.protocol.knowledge import ChunkSource, KnowledgeChunk
 from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
@@ -13,7 +14,7 @@ from parlour_sdk.protocol.resources import FileResource, KnowledgeBaseResource, 
 from parlour_sdk.protocol.skills import ActiveSkill
 
 
-class ScriptedKnowledge:
+class ScriptedKnowledge(EmptyProvider):
     """Holds passages by knowledge base. A search finds those that contain the query, in their given order."""
 
     def __init__(self, bases: Mapping[str, Sequence[str]]) -> None:
@@ -42,13 +43,20 @@ class ScriptedSkills:
 
     def __init__(self, skills: Mapping[str, str]) -> None:
         self._skills = skills
+        self._active: defaultdict[str, set[str]] = defaultdict(set)
+        """Names by conversation."""
         self.activated: list[str] = []
 
     def resources(self) -> Sequence[SkillResource]:
         return [SkillResource(skill_name=name) for name in self._skills]
 
-    async def activate(self, skill_name: str) -> ActiveSkill:
+    async def active(self, context: CallContext) -> Collection[str]:
+        return self._active[context.conversation_id]
+
+    async def activate(self, context: CallContext, skill_name: str, records: bool = True) -> ActiveSkill:
         self.activated.append(skill_name)
+        if records:
+            self._active[context.conversation_id].add(skill_name)
         return ActiveSkill(skill_name=skill_name, instructions=_lookup(self._skills, "skill", skill_name))
 
 

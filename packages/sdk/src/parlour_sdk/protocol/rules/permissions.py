@@ -72,7 +72,7 @@ def permitted_operations(manifest: AgentRunnerManifest) -> Mapping[ResourceKind,
         "models": tuple(requested.models),
         "tools": tuple(requested.tools) if capabilities.tool_calling else (),
         "knowledge_bases": tuple(requested.knowledge_bases) if capabilities.knowledge_retrieval else (),
-        "skills": tuple(requested.skills) if capabilities.skills else (),
+        "skills": tuple(requested.skills) if capabilities.skills or capabilities.skill_authoring else (),
         "files": tuple(requested.files),
     }
     return {kind: operations for kind, operations in permitted.items() if operations}

@@ -75,6 +75,8 @@ class Artifacts:
 
     async def _read(self, caller: Caller, request: ArtifactRead) -> ArtifactChunk:
         artifact = self._visible(caller, request.artifact_id)
+        if request.as_text and not _is_text(artifact.content):
+            raise Failure("invalid_argument", "this is no document that can be read").exception()
         piece = artifact.content[request.offset : request.offset + request.length]
         return ArtifactChunk(
             artifact_id=request.artifact_id,
@@ -120,3 +122,11 @@ class Artifacts:
             ):
                 return artifact
         raise Failure("not_found", f"there is no artifact '{artifact_id}'").exception()
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -3,6 +3,7 @@
 import base64
 import inspect
 import mimetypes
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,14 @@ from typing import Any
 from parlour_sdk.protocol.files import FileChunk, GetFile
 from parlour_sdk.protocol.knowledge import (
     ChunkSource,
+    GetKnowledgeFile,
+    InvokeParser,
     KnowledgeChunk,
     KnowledgeList,
     KnowledgeResult,
     ListKnowledge,
+    ParsedFile,
+    ParsedSection,
     RetrieveKnowledge,
 )
 from parlour_sdk.protocol.resources import FileResource, KnowledgeBaseResource, SkillResource
@@ -78,6 +83,8 @@ class Skills:
             name: each if isinstance(each, ActiveSkill) else ActiveSkill(skill_name=name, instructions=each)
             for name, each in skills.items()
         }
+        self._active: defaultdict[str, set[str]] = defaultdict(set)
+        """Names by conversation."""
 
     def handlers(self) -> dict[str, Handler]:
         return {"list_skills": self._list, "activate_skill": self._activate}
@@ -90,10 +97,16 @@ class Skills:
 
     async def _list(self, caller: Caller, request: ListSkills) -> SkillList:
         granted = [each for each in self.resources() if caller.grant.allows("skills", each.skill_name, "list")]
-        return SkillList(skills=granted)
+        active = self._active[_conversation(caller)]
+        return SkillList(skills=[each.model_copy(update={"active": each.skill_name in active}) for each in granted])
 
     async def _activate(self, caller: Caller, request: ActivateSkill) -> ActiveSkill:
+        self._active[_conversation(caller)].add(request.skill_name)
         return self._skills[request.skill_name]
+
+
+def _conversation(caller: Caller) -> str:
+    return caller.session.conversation_id if caller.session is not None else ""
 
 
 class Files:
@@ -101,7 +114,7 @@ class Files:
         self._files = dict(files)
 
     def handlers(self) -> dict[str, Handler]:
-        return {"get_file": self._get}
+        return {"get_file": self._get, "get_knowledge_file": self._get, "invoke_parser": self._parse}
 
     def resources(self) -> list[FileResource]:
         return [
@@ -111,7 +124,13 @@ class Files:
             for key in self._files
         ]
 
-    async def _get(self, caller: Caller, request: GetFile) -> FileChunk:
+    async def _parse(self, caller: Caller, request: InvokeParser) -> ParsedFile:
+        """Returns the file as text, with a section for each paragraph."""
+        text = self._bytes(request.file_key).decode()
+        sections = [ParsedSection(text=paragraph) for paragraph in text.split("\n\n") if paragraph.strip()]
+        return ParsedFile(text=text, sections=sections)
+
+    async def _get(self, caller: Caller, request: GetFile | GetKnowledgeFile) -> FileChunk:
         content, name = self._bytes(request.file_key), self._name(request.file_key)
         end = request.offset + request.length
         return FileChunk(
@@ -125,6 +144,8 @@ class Files:
         )
 
     def _bytes(self, key: str) -> bytes:
+        if key not in self._files:
+            raise Failure("not_found", f"there is no file '{key}'").exception()
         match self._files[key]:
             case bytes() as content:
                 return content

@@ -10,8 +10,10 @@ from parlour_sdk.protocol.models import (
     Embed,
     EmbedAnswer,
     InvokeModel,
+    ListModels,
     ModelAnswer,
     ModelChunk,
+    ModelList,
     Rerank,
     RerankAnswer,
     RerankScore,
@@ -33,6 +35,7 @@ class Models:
 
     def handlers(self) -> dict[str, Handler]:
         return {
+            "list_models": self._list,
             "invoke_llm": self._invoke,
             "invoke_llm_stream": self._stream,
             "invoke_rerank": self._rerank,
@@ -52,6 +55,9 @@ class Models:
             )
             for model_id, model in self._models.items()
         ]
+
+    async def _list(self, caller: Caller, request: ListModels) -> ModelList:
+        return ModelList(models=self.resources())
 
     async def _invoke(self, caller: Caller, request: InvokeModel) -> ModelAnswer:
         answer = await self._next(request)

@@ -43,6 +43,7 @@ class FakeLangflow(FakeService):
         blocks = [{"title": "Agent Steps", "contents": self.tools}] if self.tools else []
         whole = {**machine, "text": answer, "files": files, "content_blocks": blocks}
         tokens = [{"event": "token", "data": {"chunk": piece, "id": "m-1"}} for piece in self.pieces if self.tokens]
+        usage = {"input_tokens": 12, "output_tokens": 3, "total_tokens": 15}
         message = {"text": answer, "data": {"text": answer, "sender": "Machine"}}
         output = {"results": {"message": message}, "artifacts": {"message": answer}, "component_id": "ChatOutput-1"}
         result = {"session_id": session, "outputs": [{"inputs": {}, "outputs": [output]}]}
@@ -50,6 +51,6 @@ class FakeLangflow(FakeService):
             {"event": "add_message", "data": user},
             {"event": "add_message", "data": machine},
             *tokens,
-            {"event": "add_message", "data": {**whole, "properties": {"state": "complete"}}},
+            {"event": "add_message", "data": {**whole, "properties": {"state": "complete", "usage": usage}}},
             {"event": "end", "data": {"result": result}},
         ]

@@ -16,12 +16,17 @@ from parlour.core.texts.languages import Languages
 from .edit_stream import EditStream
 from .native_stream import NativeStream
 from .streamed_message import StreamContext, StreamedMessage, WhenIdle
+from .unstreamed_message import UnstreamedMessage
 
 
 def can_stream(manifest: AdapterManifest) -> bool:
     """Returns whether a message can be streamed on this platform, by edits or natively."""
-    edits = "edit_message" in manifest.supported_apis and manifest.limits.edits_per_second > 0
-    return edits or "open_stream" in manifest.supported_apis
+    return can_edit(manifest) or "open_stream" in manifest.supported_apis
+
+
+def can_edit(manifest: AdapterManifest) -> bool:
+    """Returns whether a message can be streamed on this platform by edits."""
+    return "edit_message" in manifest.supported_apis and manifest.limits.edits_per_second > 0
 
 
 class Streams:
@@ -47,6 +52,8 @@ class Streams:
         stream: StreamedMessage
         if "open_stream" in manifest.supported_apis and self._streams_natively(row):
             stream = NativeStream(self._context, row, manifest.limits, wait_idle)
+        elif not can_edit(manifest):
+            stream = UnstreamedMessage(self._context, row)
         else:
             stream = EditStream(self._context, row, manifest, policy, quote, wait_idle)
         self._by_row[row.outbox_id] = stream

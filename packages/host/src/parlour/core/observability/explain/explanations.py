@@ -40,6 +40,7 @@ EXPLAINED_RUN_EVENTS = (
     "tool.call.completed",
     "knowledge.retrieved",
     "action.decided",
+    "hook.asked",
     "run.failed",
 )
 """Types of run events that become steps of an explanation."""

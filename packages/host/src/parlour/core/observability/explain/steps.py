@@ -40,6 +40,8 @@ def received_step(event: Row) -> ExplanationStep:
 
 def note_step(entry: Row) -> ExplanationStep:
     data = loads(entry["data"])
+    if data.get("hooks"):
+        return _step(entry["created_at"], entry["step"], {"hooks": data["hooks"]}, *_hook_sentences(data))
     code = "duplicate" if entry["step"] == "duplicate" else "noted"
     return _step(
         entry["created_at"], entry["step"], data, ExplanationSentence(code, {"text": str(data.get("text", ""))})
@@ -105,6 +107,8 @@ def denial_step(entry: Row) -> ExplanationStep:
 def run_event_step(run_event: Row) -> ExplanationStep | None:
     """Returns the step of a run event about a tool, an action, steering or a failure; None for other types."""
     data = loads(run_event["data"])
+    if run_event["type"] == "hook.asked":
+        return _step(run_event["created_at"], "hooks", data, *_hook_sentences(data))
     sentence = _run_event_sentence(run_event["type"], data)
     return _step(run_event["created_at"], run_event["type"], data, sentence) if sentence is not None else None
 
@@ -130,11 +134,24 @@ def _run_event_sentence(kind: str, data: dict[str, Any]) -> ExplanationSentence 
             return None
 
 
+def _hook_sentences(data: dict[str, Any]) -> list[ExplanationSentence]:
+    """Returns one sentence for each plugin that was asked on the path of the message."""
+    return [
+        ExplanationSentence(
+            code_or_default(f"hook_{answer['code']}", "hook_passed"),
+            {"plugin": answer["plugin"], "reason": f": {answer['reason']}" if answer.get("reason") else ""},
+        )
+        for answer in data["hooks"]
+    ]
+
+
 def _retrieval_sentence(data: dict[str, Any]) -> ExplanationSentence:
     """Names the files of the passages that a search found."""
     passages = data.get("passages", [])
     names = list(dict.fromkeys(str(passage.get("file_name")) for passage in passages))
     values = {"base": data.get("kb_id"), "count": len(passages), "names": ", ".join(names)}
+    if data.get("as_of") == "gone":
+        return ExplanationSentence("retrieved_gone", values)
     return ExplanationSentence("retrieved" if passages else "retrieved_nothing", values)
 
 

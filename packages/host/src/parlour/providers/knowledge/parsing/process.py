@@ -55,10 +55,12 @@ class ParserProcesses:
         self._is_probed = False
         self._probing = asyncio.Lock()
 
-    def detect(self, head: bytes, name: str, mime_type: str) -> str | None:
+    def detect(self, head: bytes, name: str, mime_type: str, parser: str = "") -> str | None:
         return detect_type(head, name, mime_type)
 
-    async def parse(self, path: Path, name: str, mime_type: str, settings: ChunkSettings) -> AsyncIterator[ParsedPart]:
+    async def parse(
+        self, path: Path, name: str, mime_type: str, settings: ChunkSettings, parser: str = ""
+    ) -> AsyncIterator[ParsedPart]:
         """Yields the passages of a file as its process finds them. Raises KnowledgeFailed."""
         process = await self._start(path, name, mime_type, settings)
         try:

@@ -1,14 +1,16 @@
 """Tool that reads a file of the conversation as text, in pieces. The core decides which files a run may see."""
 
-from typing import Any
+from typing import Any, Literal
 
-from parlour.core.model.providers import CallContext, ProviderFailed
+from parlour.core.model.providers import CallContext, Documents, ProviderFailed
 from parlour.core.runs.attachments import readable_scope
+from parlour.core.runs.document_texts import excerpt, read_document
 from parlour.core.runs.session_registry import RunSessions
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.tools import ToolOutcome
+from parlour_sdk.text_files import is_document
 
 from ..source import OfferedTool, error_outcome, text_outcome
 from .tools import PROVIDER
@@ -25,7 +27,8 @@ class ArtifactReadTool:
         "artifact.read",
         "native",
         PROVIDER,
-        "Reads a file of this conversation (an attachment, or the whole of an answer that was cut) as text.",
+        "Reads a file of this conversation (an attachment, also a document such as a PDF or Word file, or the whole of "
+        "an answer that was cut) as text.",
         {
             "type": "object",
             "properties": {
@@ -42,8 +45,9 @@ class ArtifactReadTool:
         read_only=True,
     )
 
-    def __init__(self, artifacts: ArtifactService, sessions: RunSessions) -> None:
+    def __init__(self, artifacts: ArtifactService, documents: Documents, sessions: RunSessions) -> None:
         self._artifacts = artifacts
+        self._documents = documents
         self._sessions = sessions
 
     async def call(self, context: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
@@ -58,13 +62,21 @@ class ArtifactReadTool:
             artifact = await self._artifacts.ensure_local(visible)
         except ProviderFailed as failure:
             return error_outcome(failure.message)
-        piece = await self._artifacts.read(artifact, offset, max(MIN_PIECE_BYTES, min(limit, PIECE_BYTES)))
-        text = _text(piece)
-        return (
-            _media_outcome(artifact)
-            if text is None
-            else text_outcome(text + _remainder_text(artifact, offset + len(text.encode())))
-        )
+        length = max(MIN_PIECE_BYTES, min(limit, PIECE_BYTES))
+        if is_document(_element(artifact, "file")):
+            return await self._document(artifact, offset, length)
+        text = _text(await self._artifacts.read(artifact, offset, length))
+        if text is None:
+            return _media_outcome(artifact)
+        return text_outcome(text + _remainder_text(artifact.size_bytes, offset + len(text.encode())))
+
+    async def _document(self, artifact: Artifact, offset: int, length: int) -> ToolOutcome:
+        try:
+            content = await read_document(self._documents, self._artifacts, artifact)
+        except ProviderFailed as failure:
+            return error_outcome(failure.message)
+        text = excerpt(content, offset, length)
+        return text_outcome(text + _remainder_text(len(content), offset + len(text.encode())))
 
 
 def _text(piece: bytes) -> str | None:
@@ -77,10 +89,8 @@ def _text(piece: bytes) -> str | None:
     return None
 
 
-def _remainder_text(artifact: Artifact, end: int) -> str:
-    if end >= artifact.size_bytes:
-        return ""
-    return f"\n[next offset {end} of {artifact.size_bytes}]"
+def _remainder_text(size: int, end: int) -> str:
+    return "" if end >= size else f"\n[next offset {end} of {size}]"
 
 
 def _media_outcome(artifact: Artifact) -> ToolOutcome:
@@ -89,11 +99,14 @@ def _media_outcome(artifact: Artifact) -> ToolOutcome:
     message = f"this is no text but {kind} of {artifact.size_bytes} bytes"
     if not kind.startswith("image/"):
         return error_outcome(message)
-    image = MediaElement(
-        type="image",
+    return ToolOutcome(content=[TextElement(text=message), _element(artifact, "image")])
+
+
+def _element(artifact: Artifact, kind: Literal["image", "file"]) -> MediaElement:
+    return MediaElement(
+        type=kind,
         name=artifact.info.name or None,
-        mime_type=kind,
+        mime_type=artifact.info.mime_type,
         size_bytes=artifact.size_bytes,
         artifact_id=artifact.artifact_id,
     )
-    return ToolOutcome(content=[TextElement(text=message), image])

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from parlour.stores.columns import blob, counted, integer, on_postgres, text
+from parlour.stores.columns import add, blob, counted, integer, on_postgres, text
 
 revision = "0002"
 down_revision = "0001"
@@ -27,6 +27,8 @@ POSTGRES_SEARCH = (
 
 
 def upgrade() -> None:
+    if not on_postgres():
+        _add_missing_feed_numbers()
     op.create_table(
         "transcript_search",
         *text("transcript_id conversation_id thread_id role item_type event_type words"),
@@ -125,3 +127,11 @@ def upgrade() -> None:
     op.create_index("trail_by_event_seq", "trail", ["event_seq"])
 
     op.create_index("outbox_by_platform_message_id", "outbox", ["platform_message_id"])
+
+
+def _add_missing_feed_numbers() -> None:
+    """Adds a column to databases of the first commits, whose revision 0001 did not have it yet."""
+    columns = op.get_bind().execute(sa.text("SELECT name FROM pragma_table_info('runs')"))
+    if "feed_seq" not in columns.scalars():
+        [column] = integer("feed_seq")
+        add("runs", column, "0", keep_default=True)

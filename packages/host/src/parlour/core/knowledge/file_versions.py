@@ -1,0 +1,58 @@
+"""Units that make a new version of a file visible, or say what becomes of it."""
+
+from parlour.core.journal import GuardFailed, Journal, Statement, Unit, Update, where
+from parlour.core.model.knowledge import BaseFile, KnowledgeBase
+from parlour.core.store.tables import KNOWLEDGE_BASES
+from parlour_sdk.values import dataclass
+
+from . import records
+
+CONTENT_FIELDS = ("artifact_id", "sha256", "size_bytes", "mime_type")
+"""What a file's content decides, and a new version replaces."""
+
+
+class FileCancelled(Exception):
+    """Raised when a file was deleted or its job cancelled during the work."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewVersion:
+    """What was made of a file."""
+
+    chunks: int
+    pages: int = 0
+    parser: str = ""
+
+
+async def mark_processing(journal: Journal, file: BaseFile, now: int) -> None:
+    """Raises FileCancelled if the file was deleted or changed."""
+    update = records.update_file(file, now, state="processing", error_code="", error="")
+    try:
+        await journal.commit(Unit("knowledge.begin", (update,)))
+    except GuardFailed:
+        raise FileCancelled from None
+
+
+def make_visible(
+    base: KnowledgeBase, before: BaseFile, file: BaseFile, version: NewVersion, now: int
+) -> list[Statement]:
+    """Returns the statements that replace the version before by a new one."""
+    is_new = not before.generation
+    content = {name: getattr(file, name) for name in CONTENT_FIELDS}
+    done = records.update_file(
+        before,
+        now,
+        generation=before.generation + 1,
+        state="completed",
+        chunks=version.chunks,
+        pages=version.pages,
+        parser=version.parser,
+        error_code="",
+        error="",
+        refreshed_at=now,
+        **content,
+    )
+    size = file.size_bytes if is_new else file.size_bytes - before.size_bytes
+    counted = records.count_change(base.kb_id, int(is_new), version.chunks - before.chunks, size)
+    same_vectors = Update(KNOWLEDGE_BASES, {"updated_at": now}, where(kb_id=base.kb_id, generation=base.generation))
+    return [done, counted, same_vectors, *records.keep_content(before, file)]

@@ -1,0 +1,1 @@
+"""Skills: their packages, how they are installed and changed, and which are active in a conversation."""

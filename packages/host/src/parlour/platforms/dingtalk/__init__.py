@@ -1,0 +1,1 @@
+"""DingTalk bots in stream mode."""

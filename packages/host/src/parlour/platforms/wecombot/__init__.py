@@ -1,0 +1,1 @@
+"""AI bots of WeCom, over a long connection."""

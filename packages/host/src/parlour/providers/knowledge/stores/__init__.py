@@ -1,0 +1,1 @@
+"""Vector stores besides the builtin one; each client library is an extra that is imported on first use."""

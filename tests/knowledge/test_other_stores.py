@@ -1,0 +1,76 @@
+"""Tests the stores whose libraries are large by the contract of vector stores, embedded and against servers."""
+
+import site
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from parlour.providers.knowledge.stores.catalogue import StoreAccount
+from parlour.testing.vector_store_contract import OpenStore, VectorStoreContract
+from tests.support.peers import ROOT, free_port, serving
+
+from .test_stores import opener
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
+PACKAGES = ROOT / ".tools/peers/vector-stores"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def libraries() -> Iterator[None]:
+    """Makes the client libraries of `make peers` importable, after the project's own packages."""
+    [folder] = PACKAGES.glob("lib/python*/site-packages")
+    site.addsitedir(str(folder))
+    return
+
+
+class EmbeddedStore(VectorStoreContract):
+    name: str
+
+    @pytest.fixture
+    def open_store(self, tmp_path: Path) -> OpenStore:
+        return opener(self.name, tmp_path)
+
+
+class TestQdrant(EmbeddedStore):
+    name = "qdrant"
+
+
+class TestChroma(EmbeddedStore):
+    name = "chroma"
+
+
+class TestMilvus(EmbeddedStore):
+    name = "milvus"
+
+
+@pytest.fixture(scope="module")
+def seekdb_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns one folder for all tests: a process opens one database only."""
+    return tmp_path_factory.mktemp("seekdb")
+
+
+class TestSeekDb(EmbeddedStore):
+    name = "seekdb"
+
+    @pytest.fixture
+    def open_store(self, seekdb_folder: Path) -> OpenStore:
+        return opener(self.name, seekdb_folder)
+
+
+@pytest.fixture(scope="module")
+async def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    folder, port = tmp_path_factory.mktemp("chroma"), free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [PACKAGES / "bin/chroma", "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
+    async with serving(command, f"{address}/api/v2/heartbeat", folder):
+        yield address
+
+
+class TestChromaServer(VectorStoreContract):
+    @pytest.fixture
+    def open_store(self, chroma_server: str, tmp_path: Path) -> OpenStore:
+        return opener("chroma", tmp_path, StoreAccount(chroma_server))
+
+
+del EmbeddedStore, VectorStoreContract

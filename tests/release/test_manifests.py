@@ -1,0 +1,115 @@
+"""Tests that compose files and Kubernetes manifests are valid, hardened, and never run two Hosts on one volume."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.harness import ROOT
+
+from .manifests import VARIANTS, objects, pod_specs, write
+
+COMPOSE = ROOT / "deploy" / "compose"
+UVX = ROOT / ".tools" / "bin" / "uvx"
+COMBINATIONS = {
+    "single": ("compose.yaml",),
+    "postgres": ("compose.yaml", "compose.postgres.yaml"),
+    "runtime": ("compose.yaml", "compose.runtime.yaml"),
+}
+SCHEMAS = ("1.28", "1.31", "1.37")
+
+pytestmark = [pytest.mark.long, pytest.mark.root, pytest.mark.timeout(600)]
+
+
+def run(*command: object, cwd: Path = ROOT) -> str:
+    finished = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stdout[-2000:] + finished.stderr[-3000:]
+    return finished.stdout
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_the_manifests_are_valid_for_the_supported_versions(variant: str, schema: str, tmp_path: Path) -> None:
+    file = write(variant, tmp_path / "manifests.yaml")
+    run(UVX, "--from", "kubernetes-validate==1.37.0", "kubernetes-validate", "--strict", "-k", schema, file)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_pods_are_hardened_and_probed(variant: str) -> None:
+    for spec in pod_specs(objects(variant)):
+        assert spec["automountServiceAccountToken"] is False
+        assert spec["securityContext"]["runAsNonRoot"] is True
+        assert spec["securityContext"]["seccompProfile"]["type"] == "RuntimeDefault"
+        assert not any("hostPath" in volume for volume in spec["volumes"])
+        for container in [*spec["containers"], *spec.get("initContainers", [])]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]},
+            }
+            assert container["resources"]["limits"]["memory"]
+            assert re.search(r":\d", container["image"]), "an image has a version, never `latest`"
+        for container in spec["containers"]:
+            assert {"readinessProbe", "livenessProbe"} <= container.keys()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_one_host_owns_its_volume_and_nodes_can_be_drained(variant: str) -> None:
+    found = objects(variant)
+    for each in found:
+        if each["kind"] == "StatefulSet":
+            assert each["spec"]["replicas"] == 1
+            [claim] = each["spec"]["volumeClaimTemplates"]
+            assert claim["spec"]["accessModes"] == ["ReadWriteOnce"]
+    [budget] = [each for each in found if each["kind"] == "PodDisruptionBudget"]
+    assert budget["spec"]["maxUnavailable"] == 1
+    assert "minAvailable" not in budget["spec"]
+
+
+def test_only_the_host_reaches_the_runtime() -> None:
+    found = objects("overlays/runtime")
+    [policy] = [
+        each for each in found if each["kind"] == "NetworkPolicy" and each["metadata"]["name"] == "parlour-runtime"
+    ]
+    [rule] = policy["spec"]["ingress"]
+    assert rule["from"] == [{"podSelector": {"matchLabels": {"app.kubernetes.io/name": "parlour"}}}]
+
+
+def composed(names: tuple[str, ...], folder: Path) -> dict[str, Any]:
+    """Returns the merged compose files, as podman-compose reads them."""
+    if shutil.which("podman") is None:
+        run("apt-get", "install", "--yes", "--no-install-recommends", "podman")
+    copies = folder / "compose"
+    (copies / "secrets").mkdir(parents=True)
+    for file in COMPOSE.glob("*.yaml"):
+        (copies / file.name).write_text(file.read_text())
+    for name in ("database_url", "database_password", "objects_key", "runtime_token"):
+        (copies / "secrets" / name).write_text("secret")
+    files = [word for name in names for word in ("--file", copies / name)]
+    text = run(UVX, "--from", "podman-compose==1.6.0", "podman-compose", *files, "--profile", "runtime", "config")
+    merged: dict[str, Any] = yaml.safe_load(text)
+    return merged
+
+
+@pytest.mark.parametrize("name", COMBINATIONS)
+def test_compose_files_are_hardened_and_keep_secrets_in_files(name: str, tmp_path: Path) -> None:
+    services = composed(COMBINATIONS[name], tmp_path)["services"]
+    for service in (services["parlour"], services["runtime"]):
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert "docker.sock" not in str(service)
+    assert str(services["parlour"]["ports"][0]).startswith("127.0.0.1:")
+    for service in services.values():
+        assert not service["image"].endswith(":latest")
+        for key, value in dict(service.get("environment") or {}).items():
+            assert key.endswith("_FILE") or not re.search("PASSWORD|SECRET|TOKEN|URL$", key) or "://" in str(value), key
+
+
+def test_compose_files_have_no_errors_for_a_linter(tmp_path: Path) -> None:
+    run("npm", "install", "--silent", "--no-audit", "--no-fund", "dclint@3.1.0", cwd=tmp_path)
+    run(tmp_path / "node_modules" / ".bin" / "dclint", "--max-warnings", "1000", COMPOSE, cwd=tmp_path)
