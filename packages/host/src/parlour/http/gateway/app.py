@@ -16,7 +16,7 @@ from parlour.version import VERSION
 
 from ..doors.mcp.transport import McpContext, refusal, serve_mcp
 from ..errors import Problem
-from .tools import RunTools
+from .tools import GatewayTools
 
 BODY_BYTES = 1536 * 1024
 REFUSALS_PER_SECOND = 10 / 60
@@ -34,7 +34,7 @@ class RunGateway:
 
     def __init__(self, tokens: GatewayTokens, gate: Gate) -> None:
         self._tokens = tokens
-        self._tools = RunTools(gate)
+        self._tools = GatewayTools(gate)
         self._refusals: TokenBucket | None = None  # made with the first refusal, since it needs the event loop
         self._server: Server[dict[str, Any]] = Server(
             "parlour", version=VERSION, instructions=INSTRUCTIONS, on_list_tools=self._list, on_call_tool=self._call

@@ -29,7 +29,7 @@ Arguments = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class RunTool:
+class GatewayTool:
     """One tool: its schema, and the API of a run without which it is not offered."""
 
     description: str
@@ -40,60 +40,60 @@ class RunTool:
     reads_only: bool = True
 
 
-TOOLS: dict[str, RunTool] = {
-    "context": RunTool("The event that you answer: chat, sender and time.", {}, ()),
-    "history_page": RunTool(
+TOOLS: dict[str, GatewayTool] = {
+    "context": GatewayTool("The event that you answer: chat, sender and time.", {}, ()),
+    "history_page": GatewayTool(
         "Earlier messages of this chat, newest last.", {"before": _TEXT, "limit": _COUNT}, (), "history_page"
     ),
-    "history_search": RunTool(
+    "history_search": GatewayTool(
         "Searches the messages of this chat.", {"query": _TEXT, "limit": _COUNT}, ("query",), "history_search"
     ),
-    "list_knowledge": RunTool(
+    "list_knowledge": GatewayTool(
         "The knowledge bases that you may search.", {}, (), permission=("knowledge_bases", "list")
     ),
-    "retrieve_knowledge": RunTool(
+    "retrieve_knowledge": GatewayTool(
         "Searches a knowledge base.",
         {"kb_id": _TEXT, "query": _TEXT, "top_k": {"type": "integer", "minimum": 1, "maximum": 10}},
         ("kb_id", "query"),
         permission=("knowledge_bases", "retrieve"),
     ),
-    "list_tools": RunTool("The tools of the operator that you may call.", {}, (), permission=("tools", "call")),
-    "get_tool": RunTool(
+    "list_tools": GatewayTool("The tools of the operator that you may call.", {}, (), permission=("tools", "call")),
+    "get_tool": GatewayTool(
         "Description and schema of one of these tools.", {"name": _TEXT}, ("name",), permission=("tools", "detail")
     ),
-    "call_tool": RunTool(
+    "call_tool": GatewayTool(
         "Calls one of these tools. A person may have to allow the call.",
         {"name": _TEXT, "arguments": {"type": "object"}},
         ("name",),
         permission=("tools", "call"),
         reads_only=False,
     ),
-    "artifact_read": RunTool(
+    "artifact_read": GatewayTool(
         "Reads a file of this chat by its artifact id.",
         {"id": _TEXT, "offset": {"type": "integer", "minimum": 0}, "length": {"type": "integer", "maximum": 65536}},
         ("id",),
         "artifact_read",
     ),
-    "artifact_create": RunTool(
+    "artifact_create": GatewayTool(
         "Stores a file and returns its artifact id.",
         {"name": _TEXT, "mime_type": _TEXT, "text": _TEXT, "base64": _TEXT},
         ("name",),
         "artifact_create",
         reads_only=False,
     ),
-    "state_get": RunTool("Reads a value that you stored.", {"key": _TEXT, "scope": _SCOPE}, ("key",), "state"),
-    "state_set": RunTool(
+    "state_get": GatewayTool("Reads a value that you stored.", {"key": _TEXT, "scope": _SCOPE}, ("key",), "state"),
+    "state_set": GatewayTool(
         "Stores a value for later messages of this chat or this sender.",
         {"key": _TEXT, "value": {}, "scope": _SCOPE},
         ("key", "value"),
         "state",
         reads_only=False,
     ),
-    "state_list": RunTool("The keys that you stored.", {"scope": _SCOPE}, (), "state"),
+    "state_list": GatewayTool("The keys that you stored.", {"scope": _SCOPE}, (), "state"),
 }
 
 
-class RunTools:
+class GatewayTools:
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
         self._numbers = itertools.count(1)
@@ -224,12 +224,12 @@ class RunTools:
         return [each.removeprefix(STATE_PREFIX) for each in keys.keys]
 
 
-def _is_offered(session: RunSession, tool: RunTool) -> bool:
+def _is_offered(session: RunSession, tool: GatewayTool) -> bool:
     grant = session.grant
     return (not tool.api or tool.api in grant.apis) and (tool.permission is None or grant.has(tool.permission))
 
 
-def _definition(name: str, tool: RunTool) -> types.Tool:
+def _definition(name: str, tool: GatewayTool) -> types.Tool:
     schema = {
         "type": "object",
         "properties": tool.properties,
