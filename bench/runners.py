@@ -1,7 +1,4 @@
-"""Measures the agents of services with fakes that answer immediately: fifty users over OneBot, against local-agent.
-
-The agent of the LiteLLM Agent Platform is left out: its fake answers a prompt that comes after the stream was opened.
-"""
+"""Measures the agents of services with fakes that answer immediately: fifty users over OneBot, against local-agent."""
 
 import json
 import subprocess
@@ -33,6 +30,7 @@ SETTINGS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "deerflow-agent": ("api_base", "/api/langgraph", {}),
     "weknora-agent": ("base_url", "", {"api_key": "k"}),
     "a2a-agent": ("base_url", "", {}),
+    "litellm-agent-platform-agent": ("base_url", "", {"api_key": "k", "agent_id": "agent-1"}),
 }
 """Of each agent the setting of its address, what follows that of the fake, and further settings."""
 

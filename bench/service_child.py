@@ -23,6 +23,7 @@ FAKES = {
     "deerflow-agent": services.FakeDeerFlow,
     "weknora-agent": services.FakeWeKnora,
     "a2a-agent": services.FakeA2a,
+    "litellm-agent-platform-agent": services.FakeAgentPlatform,
 }
 
 

@@ -187,3 +187,24 @@ it("shows a model failure once with the full reason for the operator, and later 
     .first()
     .waitFor();
 });
+
+it("offers suggested replies as buttons until something else is said", async () => {
+  const agentId = await visitor(world, "Suggesting");
+  const { page } = await visit(`/chat/${agentId}`);
+  const suggested = page.getByRole("group", { name: word("chat.suggestions") }).getByRole("button");
+
+  await say(page, "suggest suggest <b>me</b>");
+  await answer(page, "How shall it go on?").waitFor();
+  await suggested.nth(1).waitFor();
+  expect(await suggested.allTextContents()).toEqual(["suggest <b>me</b>", "file"]);
+
+  await suggested.first().press("Enter");
+  await own(page, "suggest <b>me</b>").nth(1).waitFor();
+  await page.getByText("How shall it go on?").nth(1).waitFor();
+  expect(await suggested.allTextContents()).toEqual(["<b>me</b>", "file"]);
+
+  await say(page, "file");
+  await answer(page, "0 file in capitals.").waitFor();
+  expect(await suggested.count()).toBe(0);
+  expect((await runs(agentId)).map((run) => run.status)).toEqual(["completed", "completed", "completed"]);
+});

@@ -62,6 +62,7 @@ it("adds a server by form and asks for confirmation again when its command chang
   await page.getByLabel(word("common.name")).fill("by-form");
   await page.getByLabel(word("tools.transport")).selectOption("stdio");
   await page.getByRole("textbox", { name: word("tools.command") }).fill(`${PYTHON}\n${SCRIPT}`);
+  await page.getByRole("switch", { name: word("tools.sandboxed") }).click();
   await page.getByLabel(word("tools.confirm", { words: word("tools.confirmWords") })).fill(word("tools.confirmWords"));
   await page.getByRole("button", { name: word("common.add"), exact: true }).click();
   await until("the server is connected", async () => (await named("by-form"))?.status.state === "connected");

@@ -92,6 +92,14 @@ it("installs a bundled agent from the catalogue, asks for its settings and tests
   await page.getByLabel(word("common.name")).fill("Remote");
   await button(page.locator("form"), "common.create").click();
   await page.getByRole("heading", { name: "Remote" }).waitFor();
+  expect(await page.getByText(word("agents.usageUnknown")).count()).toBe(0);
+});
+
+it("says that budgets do not count a service that reports no usage", async () => {
+  await world.api("POST", "/plugins/install", { source: "bundled:n8n-agent", granted: ["network"] });
+  const { page } = await visit("/agents/new");
+  await page.getByRole("radio", { name: /n8n/ }).check({ force: true });
+  await page.getByText(word("agents.usageUnknown")).waitFor();
 });
 
 it("shows why a plugin does not run, and keeps the previous version if a new one fails to start", async () => {

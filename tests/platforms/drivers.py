@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from parlour.testing.adapter_suite import PlatformDriver
 from tests.platforms.dingtalk.driver import DingTalkDriver
 from tests.platforms.discord.driver import DiscordDriver
+from tests.platforms.email.driver import EmailDriver
 from tests.platforms.kook.driver import KookDriver
 from tests.platforms.lark.driver import LarkDriver
 from tests.platforms.line.driver import LineDriver
@@ -31,6 +32,7 @@ class SuitePlatform:
 PLATFORMS: Mapping[str, SuitePlatform] = {
     "dingtalk": SuitePlatform(DingTalkDriver),
     "discord": SuitePlatform(DiscordDriver),
+    "email": SuitePlatform(EmailDriver),
     "kook": SuitePlatform(KookDriver),
     "lark": SuitePlatform(LarkDriver),
     "line": SuitePlatform(LineDriver),

@@ -4,6 +4,7 @@ import base64
 import binascii
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from parlour_sdk.agents import http_agent as http
@@ -53,8 +54,7 @@ class A2aReader(http.EventReader):
         updates: list[http.Update] = []
         if body.get("contextId"):
             updates.append(http.SessionNamed(str(body["contextId"])))
-        task = str(body.get("taskId") or (body.get("id") if "status" in body else "") or "")
-        if task and task != self._task:
+        if task := str(body.get("taskId") or (body.get("id") if "status" in body else "") or ""):
             self._task = task
             updates.append(http.TaskNamed(task))
         return updates
@@ -114,15 +114,13 @@ def failure(error: Mapping[str, Any]) -> http.ServiceFailure:
 
 def _file(part: Mapping[str, Any]) -> http.AnswerFile | None:
     inner = part["file"] if isinstance(part.get("file"), dict) else part
-    mime_type = str(inner.get("mediaType") or inner.get("mimeType") or "") or None
+    mime_type = inner.get("mediaType") or inner.get("mimeType")
     url = str(inner.get("url") or inner.get("uri") or "")
-    name = str(inner.get("filename") or inner.get("name") or url.partition("?")[0].rpartition("/")[2] or "file")
-    kind = (mime_type or "").partition("/")[0]
-    kind = kind if kind in ("image", "audio", "video") else "file"
+    file = http.answer_file(url, inner.get("filename") or inner.get("name"), mime_type)
     raw = inner.get("raw") or inner.get("bytes")
-    if raw:
-        try:
-            return http.AnswerFile(name, content=base64.b64decode(raw, validate=True), mime_type=mime_type, kind=kind)
-        except binascii.Error:
-            raise http.ServiceFailure("protocol", f"the file {name} can't be decoded") from None
-    return http.AnswerFile(name, url=url, mime_type=mime_type, kind=kind) if url else None
+    if not raw:
+        return file if url else None
+    try:
+        return replace(file, url=None, content=base64.b64decode(raw, validate=True))
+    except binascii.Error:
+        raise http.ServiceFailure("protocol", f"the file {file.name} can't be decoded") from None

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from parlour_sdk.agents import http_agent as http
-from parlour_sdk.protocol.usage import Usage
 
 REASONS: Mapping[int, http.FailureReason] = {4100: "auth", 4101: "auth", 4013: "rate_limited", 4028: "upstream"}
 """Reasons of codes whose HTTP status says nothing."""
@@ -77,11 +76,7 @@ class CozeReader(http.EventReader):
 
     def _end(self, chat: Mapping[str, Any]) -> list[http.Update]:
         self._is_complete = True
-        used = chat.get("usage") or {}
-        tokens = Usage(
-            prompt_tokens=int(used.get("input_count") or 0), completion_tokens=int(used.get("output_count") or 0)
-        )
-        report: list[http.Update] = [http.UsageReport(tokens)] if used else []
+        report = http.usage_report(chat.get("usage"), "input_count", "output_count")
         return [*report, http.Suggestions(tuple(self._suggestions))]
 
 

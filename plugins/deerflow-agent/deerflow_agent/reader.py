@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from parlour_sdk.agents import http_agent as http
-from parlour_sdk.protocol.usage import Usage
 
 CLARIFICATION = "ask_clarification"
 HIDDEN_SOURCES = ("subagent", "title", "summar")
@@ -25,12 +24,9 @@ class DeerFlowReader(http.EventReader):
     def __init__(self, thread_id: str, human_id: str) -> None:
         self._thread_id = thread_id
         self._human_id = human_id
-        self._is_named = False
         self._text = ""
-        self._open_tools: set[str] = set()
-        self._files: set[str] = set()
         self._question: http.Question | None = None
-        self._usage: Usage | None = None
+        self._usage: list[http.UsageReport] = []
 
     def read(self, event: http.ServerEvent) -> Iterable[http.Update] | None:
         if event.name in MESSAGE_EVENTS:
@@ -44,23 +40,16 @@ class DeerFlowReader(http.EventReader):
         elif event.name == "error":
             raise failure(event.json_object())
         elif event.name == "end":
-            return [*self._named(), *self.finish()]
+            return [http.SessionNamed(self._thread_id), *self.finish()]
         else:
             event.json()
             return [] if event.name in IGNORED_EVENTS else None
-        return [*self._named(), *updates]
+        return [http.SessionNamed(self._thread_id), *updates]
 
     def finish(self) -> Iterable[http.Update]:
         """Ends the answer: a plain LangGraph server sends no last event, so the end of the response is its end."""
         asked: list[http.Update] = [self._question] if self._question else []
-        report: list[http.Update] = [http.UsageReport(self._usage)] if self._usage else []
-        return [*asked, *report, http.StreamEnd()]
-
-    def _named(self) -> list[http.Update]:
-        if self._is_named:
-            return []
-        self._is_named = True
-        return [http.SessionNamed(self._thread_id)]
+        return [*asked, *self._usage, http.StreamEnd()]
 
     def _message(self, message: Mapping[str, Any], meta: Mapping[str, Any]) -> list[http.Update]:
         if _is_hidden(meta):
@@ -89,9 +78,8 @@ class DeerFlowReader(http.EventReader):
 
     def _tool_start(self, call: Mapping[str, Any]) -> list[http.Update]:
         step, name = str(call.get("id") or ""), str(call.get("name") or "")
-        if not step or not name or step in self._open_tools:
+        if not step or not name:
             return []
-        self._open_tools.add(step)
         self._text = ""  # what the agent says before a tool is not its answer
         return [http.ToolStart(step, name, call.get("args"))]
 
@@ -124,10 +112,8 @@ class DeerFlowReader(http.EventReader):
         return [*updates, *self._artifacts(state.get("artifacts") or [])]
 
     def _artifacts(self, paths: Iterable[Any]) -> list[http.Update]:
-        new = [str(path) for path in paths if str(path) not in self._files]
-        self._files |= set(new)
         base = f"/api/threads/{self._thread_id}/artifacts"
-        return [http.AnswerFile(path.rpartition("/")[2], url=f"{base}/{path.lstrip('/')}") for path in new]
+        return [http.answer_file(f"{base}/{str(path).lstrip('/')}") for path in paths]
 
     def _task(self, task: Any) -> list[http.Update]:
         status = TASK_STATUS.get(str(task.get("type"))) if isinstance(task, dict) else None
@@ -138,10 +124,7 @@ class DeerFlowReader(http.EventReader):
         return [http.NodeProgress(str(task.get("task_id")), name, status, detail)]  # type: ignore[arg-type]
 
     def _count(self, message: Mapping[str, Any]) -> None:
-        used = message.get("usage_metadata") or {}
-        if used:
-            tokens = int(used.get("input_tokens") or 0), int(used.get("output_tokens") or 0)
-            self._usage = Usage(prompt_tokens=tokens[0], completion_tokens=tokens[1])
+        self._usage = http.usage_report(message.get("usage_metadata")) or self._usage
 
 
 def failure(error: Mapping[str, Any]) -> http.ServiceFailure:

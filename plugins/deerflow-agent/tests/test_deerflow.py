@@ -17,6 +17,7 @@ PLUGIN = Path(__file__).parents[1]
 class DeerFlowRig(ServiceRig):
     plugin, code, address_setting = PLUGIN, "deerflow", "api_base"
     answer_path = "/api/langgraph/threads/[^/]+/runs/stream"
+    names_sessions = True
     stop_path, upload_path = "/api/langgraph/threads/.+/runs/.+/cancel", "/api/threads/[^/]+/uploads"
     service: FakeDeerFlow
 
@@ -36,14 +37,7 @@ class DeerFlowRig(ServiceRig):
         self.service.files[name] = content
 
 
-NOT_APPLICABLE = {
-    "a_conversation_keeps_its_session": "the thread is made by an earlier call, which another test checks",
-    "another_key_starts_another_session": "the thread is made by an earlier call, which another test checks",
-    "two_conversations_never_share_a_session": "the thread is made by an earlier call, which another test checks",
-}
-
-
-@pytest.mark.parametrize("row", contract_rows(NOT_APPLICABLE), ids=str)
+@pytest.mark.parametrize("row", contract_rows(), ids=str)
 async def test_it_keeps_the_contract_of_runners(row: ContractRow) -> None:
     await row.run(DeerFlowRig)
 

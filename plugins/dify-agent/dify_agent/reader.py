@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from parlour_sdk.agents import http_agent as http
 from parlour_sdk.protocol.usage import Usage
@@ -13,7 +12,6 @@ TEXT_OUTPUTS = ("text", "answer", "result", "output")
 """Names of outputs that are taken as the answer of a workflow if none is configured."""
 SHOWN_NODES = frozenset({"tool", "agent", "http-request", "code", "knowledge-retrieval"})
 FAILED = frozenset({"failed", "exception", "stopped"})
-KINDS = ("image", "audio", "video")
 SESSION_CODES = frozenset({"conversation_completed"})
 CODES: Mapping[str, http.FailureReason] = {
     "unauthorized": "auth",
@@ -38,9 +36,7 @@ class DifyReader(http.EventReader):
         self._output_key: str = turn.config.output_key
         self._text = ""
         self._has_agent_text = self._has_usage = self._is_asking = False
-        self._run_id = self._conversation_id = ""
-        self._open_tools: set[str] = set()
-        self._files: set[str] = set()
+        self._run_id = ""
 
     def read(self, event: http.ServerEvent) -> Iterable[http.Update] | None:
         data = event.json_object()
@@ -68,7 +64,7 @@ class DifyReader(http.EventReader):
             case "agent_thought":
                 return self._thought(data)
             case "message_file" if data.get("belongs_to") == "assistant":
-                return self._file(data)
+                return _file(data)
             case "node_started" | "node_finished" | "node_retry":
                 return self._node(str(data["event"]), inner)
             case "message_end":
@@ -95,11 +91,10 @@ class DifyReader(http.EventReader):
         """Yields the ids, which are on every event; the stop call and the next message need them."""
         if data.get("message_id"):
             self._turn.notes["message_id"] = str(data["message_id"])
-        if data.get("task_id") and data["task_id"] != self._turn.task_id:
+        if data.get("task_id"):
             yield http.TaskNamed(str(data["task_id"]))
-        if data.get("conversation_id") and data["conversation_id"] != self._conversation_id:
-            self._conversation_id = str(data["conversation_id"])
-            yield http.SessionNamed(self._conversation_id)
+        if data.get("conversation_id"):
+            yield http.SessionNamed(str(data["conversation_id"]))
 
     def _message(self, answer: str) -> list[http.Update]:
         """Reads a fragment; after fragments of an agent it is the whole answer once more."""
@@ -116,13 +111,10 @@ class DifyReader(http.EventReader):
     def _thought(self, data: Mapping[str, Any]) -> list[http.Update]:
         """Reads a step of an agent, which comes several times with the same id and ever more fields."""
         step, tool, found = str(data.get("id") or ""), str(data.get("tool") or ""), data.get("observation")
-        updates: list[http.Update] = []
-        if tool and step not in self._open_tools:
-            self._open_tools.add(step)
-            updates.append(http.ToolStart(step, tool, _decoded(data.get("tool_input"))))
-        if tool and found:
-            updates.append(http.ToolEnd(step, tool, _decoded(found)))
-        return updates
+        if not tool:
+            return []
+        start = http.ToolStart(step, tool, http.decoded(data.get("tool_input")))
+        return [start, http.ToolEnd(step, tool, http.decoded(found))] if found else [start]
 
     def _node(self, event: str, node: Mapping[str, Any]) -> list[http.Update]:
         if node.get("node_type") not in SHOWN_NODES:
@@ -138,20 +130,11 @@ class DifyReader(http.EventReader):
 
     def _message_end(self, data: Mapping[str, Any]) -> list[http.Update]:
         metadata = data.get("metadata") or {}
-        updates: list[http.Update] = []
-        usage = metadata.get("usage") or {}
-        if usage:
-            self._has_usage = True
-            tokens = Usage(
-                prompt_tokens=int(usage.get("prompt_tokens") or 0),
-                completion_tokens=int(usage.get("completion_tokens") or 0),
-            )
-            updates.append(http.UsageReport(tokens))
-        sources = metadata.get("retriever_resources") or []
-        updates.append(http.Citations(tuple(_citation(source) for source in sources)))
-        for file in data.get("files") or []:
-            updates += self._file(file)
-        return updates if self._run_id else [*updates, http.StreamEnd()]
+        usage = http.usage_report(metadata.get("usage"), "prompt_tokens", "completion_tokens")
+        self._has_usage = self._has_usage or bool(usage)
+        sources = http.Citations(tuple(_citation(source) for source in metadata.get("retriever_resources") or []))
+        files = [each for file in data.get("files") or [] for each in _file(file)]
+        return [*usage, sources, *files, *([] if self._run_id else [http.StreamEnd()])]
 
     def _workflow_finished(self, run: Mapping[str, Any]) -> list[http.Update]:
         if run.get("status") in FAILED or (run.get("error") and run.get("status") != "succeeded"):
@@ -160,7 +143,7 @@ class DifyReader(http.EventReader):
         if not self._text.strip():
             updates += self._delta(self._output(run.get("outputs") or {}))
         for file in run.get("files") or []:
-            updates += self._file(file)
+            updates += _file(file)
         if run.get("total_tokens") and not self._has_usage:
             # Only the sum is known here.
             updates.append(http.UsageReport(Usage(prompt_tokens=int(run["total_tokens"]))))
@@ -177,17 +160,6 @@ class DifyReader(http.EventReader):
             raise http.ServiceFailure("config", detail)
         value = outputs[names[0]] if names else texts[0] if len(texts) == 1 else outputs or ""
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-    def _file(self, file: Mapping[str, Any]) -> list[http.Update]:
-        url = str(file.get("url") or file.get("remote_url") or "")
-        key = str(file.get("id") or file.get("related_id") or url)
-        if not url or key in self._files or url in self._files:
-            return []
-        self._files |= {key, url}
-        kind = str(file.get("type") or "")
-        name = str(file.get("filename") or urlsplit(url).path.rpartition("/")[2] or "file")
-        mime_type = str(file.get("mime_type") or "") or None
-        return [http.AnswerFile(name, url=url, mime_type=mime_type, kind=kind if kind in KINDS else "file")]
 
     def _question(self, form: Mapping[str, Any], run_id: str) -> list[http.Update]:
         """Reads a form that a person has to fill in before the workflow goes on."""
@@ -218,6 +190,12 @@ def failure(data: Mapping[str, Any]) -> http.ServiceFailure:
     )
 
 
+def _file(file: Mapping[str, Any]) -> list[http.Update]:
+    url, file_id = str(file.get("url") or file.get("remote_url") or ""), file.get("id") or file.get("related_id")
+    name, mime_type = file.get("filename"), file.get("mime_type")
+    return [http.answer_file(url, name, mime_type, file.get("type"), file_id)] if url else []
+
+
 def _citation(source: Mapping[str, Any]) -> dict[str, Any]:
     found = {
         "title": source.get("document_name"),
@@ -226,11 +204,3 @@ def _citation(source: Mapping[str, Any]) -> dict[str, Any]:
         "score": source.get("score"),
     }
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _decoded(value: Any) -> Any:
-    """Returns the value of a JSON text, or the text itself."""
-    try:
-        return json.loads(value) if isinstance(value, str) and value else value
-    except ValueError:
-        return value

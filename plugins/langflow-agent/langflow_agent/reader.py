@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from parlour_sdk.agents import http_agent as http
-from parlour_sdk.protocol.usage import Usage
 
 
 class LangflowReader(http.EventReader):
@@ -14,7 +13,6 @@ class LangflowReader(http.EventReader):
         """Text of each message so far."""
         self._message = ""
         self._steps: set[str] = set()
-        self._files: set[str] = set()
 
     def read(self, event: http.ServerEvent) -> Iterable[http.Update] | None:
         value = event.json_object()
@@ -54,11 +52,7 @@ class LangflowReader(http.EventReader):
             self._texts[key] = text
             updates.append(http.AnswerDelta(text[len(known) :]) if text.startswith(known) else http.AnswerText(text))
         updates += self._attached(message.get("files") or [])
-        usage = (message.get("properties") or {}).get("usage") or {}
-        if usage:
-            tokens = (int(usage.get("input_tokens") or 0), int(usage.get("output_tokens") or 0))
-            updates.append(http.UsageReport(Usage(prompt_tokens=tokens[0], completion_tokens=tokens[1])))
-        return updates
+        return [*updates, *http.usage_report((message.get("properties") or {}).get("usage"))]
 
     def _begin(self, message: str) -> list[http.Update]:
         before, self._message = self._message, message
@@ -85,9 +79,7 @@ class LangflowReader(http.EventReader):
 
     def _attached(self, files: Iterable[Any]) -> list[http.Update]:
         paths = [str(each.get("path") if isinstance(each, dict) else each) for each in files]
-        new = [path for path in paths if path not in self._files]
-        self._files |= set(new)
-        return [http.AnswerFile(path.rpartition("/")[2], url=_download_path(path)) for path in new]
+        return [http.AnswerFile(path.rpartition("/")[2], url=_download_path(path)) for path in paths]
 
     def _end(self, result: Mapping[str, Any]) -> list[http.Update]:
         if not any(text.strip() for text in self._texts.values()) and (text := result_text(result)):

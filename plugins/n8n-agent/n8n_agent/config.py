@@ -40,16 +40,10 @@ class N8nConfig(http.HttpAgentConfig):
 
     def authorization(self) -> dict[str, str]:
         """Returns the header that the node expects."""
-        match self.auth:
-            case "basic":
-                pair = f"{self.username}:{self.password.get_secret_value()}"
-                return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
-            case "header":
-                return {self.header_name: self.header_value.get_secret_value()}
-            case "jwt":
-                return {"Authorization": f"Bearer {self._token()}"}
-            case _:
-                return {}
+        if self.auth == "jwt":
+            return http.authorization("bearer", self._token())
+        secret = self.password if self.auth == "basic" else self.header_value
+        return http.authorization(self.auth, secret.get_secret_value(), self.header_name, self.username)
 
     def _token(self) -> str:
         now = int(time.time())

@@ -11,17 +11,11 @@ from parlour_sdk.testing.runners import ContractRow, ServiceRig, contract_rows
 from parlour_sdk.testing.services import FakeService, FakeWeKnora, RecordedRequest
 
 PLUGIN = Path(__file__).parents[1]
-OWN_TEST = "the session is made by an earlier call, which another test checks"
-NOT_APPLICABLE = {
-    "a_conversation_keeps_its_session": OWN_TEST,
-    "another_key_starts_another_session": OWN_TEST,
-    "two_conversations_never_share_a_session": OWN_TEST,
-    "files_of_the_service_reach_the_user": "WeKnora answers with text and links only",
-}
+NOT_APPLICABLE = {"files_of_the_service_reach_the_user": "WeKnora answers with text and links only"}
 
 
 class WeKnoraRig(ServiceRig):
-    plugin, code = PLUGIN, "weknora"
+    plugin, code, names_sessions = PLUGIN, "weknora", True
     answer_path, stop_path = "/api/v1/agent-chat/.+", "/api/v1/sessions/.+/stop"
     service: FakeWeKnora
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from parlour_sdk.agents import http_agent as http
-from parlour_sdk.protocol.usage import Usage
 
 WAITS = frozenset({"tool_approval_required", "mcp_oauth_required"})
 SILENT = frozenset({"tool_approval_resolved", "mcp_oauth_resolved", "memory_recalled"})
@@ -72,10 +71,7 @@ class WeKnoraReader(http.EventReader):
     def _complete(self, details: Mapping[str, Any]) -> list[http.Update]:
         if self._error and not self._is_answered:
             raise http.ServiceFailure("upstream", self._error)
-        used = details.get("usage") or {}
-        tokens = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
-        usage = Usage(prompt_tokens=tokens[0], completion_tokens=tokens[1])
-        return [*([http.UsageReport(usage)] if used else []), http.StreamEnd()]
+        return [*http.usage_report(details.get("usage"), "prompt_tokens", "completion_tokens"), http.StreamEnd()]
 
 
 def _citation(reference: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ export const PAGES: [name: string, path: (ids: Ids) => string][] = [
   ["knowledge", () => "/knowledge"],
   ["tools", () => "/tools"],
   ["box", () => "/box"],
+  ["skills", () => "/skills"],
   ["plugins", () => "/plugins"],
   ["settings", () => "/settings"],
 ];

@@ -58,7 +58,9 @@ AGENTS = (
     OfficialAgent("deerflow-agent", FakeDeerFlow, {"auth": "bearer"}, "api_base", FakeDeerFlow.prefix),
     OfficialAgent("weknora-agent", FakeWeKnora, {}),
     OfficialAgent("a2a-agent", FakeA2a, {"auth": "bearer"}, reports_usage=False),
-    OfficialAgent("litellm-agent-platform-agent", FakeAgentPlatform, {"agent_id": "agent-1"}),
+    OfficialAgent(
+        "litellm-agent-platform-agent", FakeAgentPlatform, {"agent_id": "agent-1", "api_mode": "agent-platform"}
+    ),
     OfficialAgent("dify-agent", FakeDify, {"app_type": "chat"}),
     OfficialAgent("n8n-agent", FakeN8n, {"auth": "header"}, "webhook_url", FakeN8n.path, "header_value", False),
 )

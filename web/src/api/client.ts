@@ -5,7 +5,7 @@ import createClient, { type Middleware } from "openapi-fetch";
 import { BASE, within } from "../lib/base";
 import { Problem, problemOf } from "./problem";
 import type { paths } from "./schema";
-import type { KnowledgeFile, Plugin, UploadedFile } from "./types";
+import type { InstalledSkills, KnowledgeFile, Plugin, SkillPreview, UploadedFile } from "./types";
 
 let token = "";
 
@@ -59,6 +59,8 @@ export const ifMatch = ({ tag }: Versioned<unknown>) => ({ "If-Match": tag });
 type Uploads = {
   "/api/v1/files": UploadedFile;
   "/api/v1/plugins/install": Plugin;
+  "/api/v1/skills/preview": SkillPreview;
+  "/api/v1/skills/install": InstalledSkills;
   [files: `/api/v1/knowledge-bases/${string}/files`]: KnowledgeFile;
 };
 

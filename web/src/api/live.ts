@@ -20,6 +20,7 @@ const TABLES: Record<string, Key[]> = {
   knowledge_files: [["knowledge"]],
   memories: [["memories"]],
   pipelines: [["pipelines"]],
+  skills: [["skills"]],
   word_lists: [["word-lists"], ["message-policies"]],
   settings: [["settings"]],
 };

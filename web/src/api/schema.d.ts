@@ -2011,6 +2011,131 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/skills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Skills */
+        get: operations["list_skills"];
+        put?: never;
+        /**
+         * Create Skill
+         * @description Creates a skill of instructions alone; files can be added afterwards.
+         */
+        post: operations["create_skill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Skill */
+        get: operations["read_skill"];
+        /** Replace Skill */
+        put: operations["replace_skill"];
+        post?: never;
+        /**
+         * Delete Skill
+         * @description Deletes the skill with its files. It is not active in any conversation any more.
+         */
+        delete: operations["delete_skill"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Skill Files
+         * @description All files of the skill; there are at most 512.
+         */
+        get: operations["list_skill_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/files/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Skill File */
+        get: operations["read_skill_file"];
+        /**
+         * Write Skill File
+         * @description Writes a text file, which may be SKILL.md itself. `If-Match` takes the `ETag` of the skill.
+         */
+        put: operations["write_skill_file"];
+        post?: never;
+        /** Delete Skill File */
+        delete: operations["delete_skill_file"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Install Skills
+         * @description Installs the skills of a source, or those that `source_paths` names.
+         */
+        post: operations["install_skills"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Skills
+         * @description Reads a source without installing anything.
+         */
+        post: operations["preview_skills"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/stats": {
         parameters: {
             query?: never;
@@ -2422,7 +2547,8 @@ export interface components {
              *       "read_only": false,
              *       "profile": "default",
              *       "session_template": "{launcher_type}_{launcher_id}",
-             *       "ask": []
+             *       "ask": [],
+             *       "author_skills": false
              *     }
              */
             box_policy?: components["schemas"]["BoxPolicyBody"];
@@ -2571,7 +2697,8 @@ export interface components {
              *       "read_only": false,
              *       "profile": "default",
              *       "session_template": "{launcher_type}_{launcher_id}",
-             *       "ask": []
+             *       "ask": [],
+             *       "author_skills": false
              *     }
              */
             box_policy?: components["schemas"]["BoxPolicyBody"];
@@ -3143,6 +3270,12 @@ export interface components {
              */
             ask?: string[];
             /**
+             * Author Skills
+             * @description It may install skills, and change those it has installed.
+             * @default false
+             */
+            author_skills?: boolean;
+            /**
              * Network
              * @description Null: as in the profile.
              */
@@ -3172,6 +3305,7 @@ export interface components {
         BoxPolicyResponse: {
             /** @description Patterns of commands that need an approval. */
             ask: string[];
+            author_skills: boolean;
             /** @description Null: as in the profile. */
             network: boolean | null;
             profile: string;
@@ -3186,6 +3320,26 @@ export interface components {
             name: string;
             ok: boolean;
         };
+        BoxProcessResponse: {
+            attached: boolean;
+            command: string[];
+            /** @description Names of its variables. */
+            environment: string[];
+            exit_code: number | null;
+            exited_at: number | null;
+            process_id: string;
+            /** @description Why the Box stopped it. */
+            reason: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            started_at: number;
+            /** @enum {string} */
+            status: "running" | "exited";
+            /** @description The end of what it wrote to its error output. */
+            stderr_preview: string;
+        };
         BoxSessionResponse: {
             busy: boolean;
             cpus: number;
@@ -3195,11 +3349,8 @@ export interface components {
              */
             created_at: number;
             execs: number;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            expires_at: number;
+            /** @description None for a sandbox that is kept. */
+            expires_at: number | null;
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -3207,6 +3358,7 @@ export interface components {
             last_used_at: number;
             memory_mb: number;
             network: boolean;
+            process_list: components["schemas"]["BoxProcessResponse"][];
             processes: number;
             read_only: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
@@ -4207,6 +4359,9 @@ export interface components {
              */
             use: "words";
         };
+        InstalledSkillsResponse: {
+            items: components["schemas"]["SkillResponse"][];
+        };
         /** @description How far a job is; empty texts and zeros where its kind reports nothing. */
         JobProgressResponse: {
             done: number;
@@ -4513,10 +4668,28 @@ export interface components {
                 [key: string]: string;
             };
             /**
+             * Mounts
+             * @description Files and folders of the machine that its sandbox shows read-only, below those of the setting box.local.allowed_mount_roots
+             * @default []
+             */
+            mounts?: string[];
+            /**
              * Name
              * @description The namespace of its tools: name.tool
              */
             name: string;
+            /**
+             * Network
+             * @description Gives its sandbox a network
+             * @default false
+             */
+            network?: boolean;
+            /**
+             * Sandboxed
+             * @description Runs the command in a sandbox of the Box
+             * @default false
+             */
+            sandboxed?: boolean;
             /**
              * Transport
              * @default http
@@ -4540,8 +4713,11 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
+            mounts: string[];
             /** @description The namespace of its tools. */
             name: string;
+            network: boolean;
+            sandboxed: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             server_id: string;
             status: components["schemas"]["McpStatus"];
@@ -4973,6 +5149,18 @@ export interface components {
              */
             scope?: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
         };
+        /** NewSkillBody */
+        NewSkillBody: {
+            /** Description */
+            description: string;
+            /**
+             * Instructions
+             * @default
+             */
+            instructions?: string;
+            /** Name */
+            name: string;
+        };
         /**
          * NewUser
          * @example {
@@ -5248,6 +5436,16 @@ export interface components {
         };
         PageResponse_SessionResponse_: {
             items: components["schemas"]["SessionResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_SkillFileEntry_: {
+            items: components["schemas"]["SkillFileEntry"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_SkillResponse_: {
+            items: components["schemas"]["SkillResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -6703,6 +6901,104 @@ export interface components {
             body_bytes: number;
             chat_frame_bytes: number;
             upload_bytes: number;
+        };
+        SkillCandidateResponse: {
+            /** @description True if a skill of this name is installed. */
+            conflicts: boolean;
+            description: string | null;
+            files: number;
+            /** @description Name that the skill would have. */
+            name: string;
+            /** @description Why it can't be installed. */
+            problem: string | null;
+            sha256: string | null;
+            size_bytes: number;
+            /** @description Folder in the source; empty for its top. */
+            source_path: string;
+        };
+        /**
+         * SkillChangeBody
+         * @description What can be changed of a skill. Its name can't: copy the skill instead.
+         */
+        SkillChangeBody: {
+            /** Description */
+            description: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+            /**
+             * Instructions
+             * @default
+             */
+            instructions?: string;
+        };
+        SkillDetailResponse: {
+            description: string;
+            enabled: boolean;
+            entries: components["schemas"]["SkillFileEntry"][];
+            files: number;
+            installed_by: string | null;
+            instructions: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            name: string;
+            sha256: string;
+            size_bytes: number;
+            source: components["schemas"]["SkillSourceResponse"];
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            version: string | null;
+        };
+        /** SkillFileBody */
+        SkillFileBody: {
+            /** Text */
+            text: string;
+        };
+        SkillFileEntry: {
+            executable: boolean;
+            path: string;
+            sha256: string;
+            size_bytes: number;
+        };
+        SkillFileResponse: {
+            executable: boolean;
+            path: string;
+            sha256: string;
+            size_bytes: number;
+            /** @description The content; none if it is not text, or larger than 1 MiB. */
+            text: string | null;
+        };
+        SkillPreviewResponse: {
+            candidates: components["schemas"]["SkillCandidateResponse"][];
+            source: components["schemas"]["SkillSourceResponse"];
+        };
+        SkillResponse: {
+            description: string;
+            enabled: boolean;
+            files: number;
+            installed_by: string | null;
+            name: string;
+            sha256: string;
+            size_bytes: number;
+            source: components["schemas"]["SkillSourceResponse"];
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            version: string | null;
+        };
+        SkillSourceResponse: {
+            address: string | null;
+            /** @enum {string} */
+            kind: "page" | "agent" | "folder" | "zip" | "git";
+            subfolder: string | null;
         };
         Spent: {
             /** @description Millionths of the currency */
@@ -12121,6 +12417,436 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SettingsResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_skills: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_SkillResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    create_skill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSkillBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillDetailResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_skill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillDetailResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replace_skill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillChangeBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillDetailResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_skill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_skill_files: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_SkillFileEntry_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_skill_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillFileResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    write_skill_file: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                name: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillFileBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillDetailResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_skill_file: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
+            path: {
+                name: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillDetailResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    install_skills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Replace
+                     * @default false
+                     */
+                    replace?: boolean;
+                    /**
+                     * Source
+                     * @default
+                     */
+                    source?: string;
+                    /** Source Paths */
+                    source_paths?: string[] | null;
+                    /**
+                     * Source Subdir
+                     * @default
+                     */
+                    source_subdir?: string;
+                    /**
+                     * Target Suffix
+                     * @default
+                     */
+                    target_suffix?: string;
+                };
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description A zip of skills
+                     */
+                    file: string;
+                    replace?: string;
+                    source_paths?: string;
+                    source_subdir?: string;
+                    target_suffix?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstalledSkillsResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    preview_skills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Source
+                     * @default
+                     */
+                    source?: string;
+                    /**
+                     * Source Subdir
+                     * @default
+                     */
+                    source_subdir?: string;
+                    /**
+                     * Target Suffix
+                     * @default
+                     */
+                    target_suffix?: string;
+                };
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description A zip of skills
+                     */
+                    file: string;
+                    source_subdir?: string;
+                    target_suffix?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillPreviewResponse"];
                 };
             };
             /** @description What went wrong, in words */

@@ -106,6 +106,8 @@ const tree = root.addChildren([
     page("/models", () => import("../features/models/ModelsPage")),
     page("/tools", () => import("../features/tools/ToolsPage")),
     page("/box", () => import("../features/box/BoxPage")),
+    page("/skills", () => import("../features/skills/SkillsPage")),
+    page("/skills/$name", () => import("../features/skills/SkillPage")),
     page("/knowledge", () => import("../features/knowledge/KnowledgePage")),
     page("/knowledge/$kbId", () => import("../features/knowledge/BasePage")),
     passage,

@@ -1,7 +1,5 @@
 """The runner of A2A agents: settings, discovery of the card, requests in both versions, and cancellation."""
 
-import base64
-import json
 import uuid
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -31,15 +29,7 @@ class A2aRunner(http.HttpAgentRunner[A2aConfig]):
     uploads_files = True
 
     def headers(self, config: A2aConfig) -> dict[str, str]:
-        key = config.api_key.get_secret_value()
-        match config.auth:
-            case "bearer":
-                return {"Authorization": f"Bearer {key}"}
-            case "basic":
-                return {"Authorization": f"Basic {base64.b64encode(f'{config.username}:{key}'.encode()).decode()}"}
-            case "header":
-                return {config.auth_header: key}
-        return {}
+        return http.authorization(config.auth, config.api_key.get_secret_value(), config.auth_header, config.username)
 
     async def build_request(self, turn: http.ServiceTurn[A2aConfig]) -> http.ServiceRequest:
         endpoint = find_endpoint(await _card(turn.config, turn.client), turn.config.base_url)
@@ -69,18 +59,14 @@ class A2aRunner(http.HttpAgentRunner[A2aConfig]):
 
     def read_answer(self, turn: http.ServiceTurn[A2aConfig], body: bytes) -> Iterable[http.Update]:
         """Reads the answer of an agent that does not stream, or an error."""
-        try:
-            data = json.loads(body)
-        except ValueError:
-            raise http.ServiceFailure("protocol", "the answer is no JSON") from None
-        updates = A2aReader().read_result(data) if isinstance(data, dict) else None
+        updates = A2aReader().read_result(http.json_object(body))
         if updates is None:
             raise http.ServiceFailure("protocol", "the answer is none of A2A")
         return updates
 
     async def upload_file(self, turn: http.ServiceTurn[A2aConfig], file: http.InputFile) -> dict[str, Any]:
         """Returns a file as a part of the message."""
-        content = base64.b64encode(await file.read(turn.api, turn.client)).decode()
+        content = await file.read_base64(turn.api, turn.client)
         return {"raw": content, "mediaType": file.mime_type or "application/octet-stream", "filename": file.name}
 
     async def stop(self, turn: http.ServiceTurn[A2aConfig]) -> None:

@@ -1,6 +1,5 @@
 """The runner of DeerFlow and other LangGraph servers: settings, sign-in, threads, requests and files."""
 
-import base64
 import uuid
 from http.cookies import SimpleCookie
 from typing import Any, Literal
@@ -58,9 +57,7 @@ class DeerFlowRunner(http.HttpAgentRunner[DeerFlowConfig]):
     uploads_files = True
 
     def headers(self, config: DeerFlowConfig) -> dict[str, str]:
-        if config.auth == "header":
-            return {config.auth_header: config.api_key.get_secret_value()}
-        return super().headers(config) if config.auth == "bearer" else {}
+        return http.authorization(config.auth, config.api_key.get_secret_value(), config.auth_header)
 
     async def build_request(self, turn: http.ServiceTurn[DeerFlowConfig]) -> http.ServiceRequest:
         config, thread_id = turn.config, await self._thread(turn)
@@ -87,11 +84,10 @@ class DeerFlowRunner(http.HttpAgentRunner[DeerFlowConfig]):
 
     async def upload_file(self, turn: http.ServiceTurn[DeerFlowConfig], file: http.InputFile) -> dict[str, Any] | None:
         """Returns a picture as a part of the message; DeerFlow finds other files in the thread that they belong to."""
-        content = await file.read(turn.api, turn.client)
         if file.kind == "image":
-            data = base64.b64encode(content).decode()
-            url = f"data:{file.mime_type or 'image/png'};base64,{data}"
-            return {"type": "image_url", "image_url": {"url": url}}
+            data = await file.read_base64(turn.api, turn.client)
+            return {"type": "image_url", "image_url": {"url": f"data:{file.mime_type or 'image/png'};base64,{data}"}}
+        content = await file.read(turn.api, turn.client)
         path = f"{turn.config.gateway}/api/threads/{await self._thread(turn)}/uploads"
         form = http.FormFile("files", file.name, content, file.mime_type)
         await turn.client.call(http.ServiceRequest(path, files=(form,), headers=turn.notes["session"]))

@@ -1,6 +1,5 @@
 """The runner of Dify apps: requests, files, answers to forms, and the check of a configuration."""
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -76,7 +75,7 @@ class DifyRunner(http.HttpAgentRunner[DifyConfig]):
         return [http.Suggestions(tuple(str(each) for each in found.get("data") or ()))]
 
     def explain_error(self, turn: http.ServiceTurn[DifyConfig], status: int, body: bytes) -> http.ServiceFailure | None:
-        data = _error(body)
+        data = http.json_object(body)
         is_plain = status in (401, 403, 429) or status >= 500 or not data.get("code")
         return None if is_plain and data.get("code") != "rate_limit_error" else failure(data)
 
@@ -92,11 +91,3 @@ class DifyRunner(http.HttpAgentRunner[DifyConfig]):
         if missing:
             raise http.ServiceFailure("config", f"inputs: the app requires {', '.join(missing)}")
         return f"Dify answers with the app {name}."
-
-
-def _error(body: bytes) -> dict[str, Any]:
-    try:
-        data = json.loads(body)
-    except ValueError:
-        return {}
-    return data if isinstance(data, dict) else {}

@@ -2,23 +2,15 @@
 
 import base64
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 from weknora_agent.reader import WeKnoraReader
 
 from parlour_sdk.agents import http_agent as http
 
-API_PATH = "/api/v1"
-
-
-def _with_api_path(address: str) -> str:
-    """Adds the path of the API to an address that has none."""
-    return address if urlsplit(address).path.strip("/") else f"{address}{API_PATH}"
-
 
 class WeKnoraConfig(http.HttpAgentConfig):
-    base_url: Annotated[http.ServiceAddress, AfterValidator(_with_api_path)]
+    base_url: Annotated[http.ServiceAddress, AfterValidator(http.default_path("/api/v1"))]
     first_event_timeout: http.Seconds = 120
     idle_timeout: http.Seconds = 120
     app_type: Literal["agent", "knowledge"] = "agent"

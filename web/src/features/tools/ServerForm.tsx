@@ -188,6 +188,31 @@ function Fields({
               />
             )}
           </Field>
+          <Field label={t("tools.sandboxed")} hint={t("tools.sandboxedHint")}>
+            {(control) => (
+              <Switch id={control.id} checked={draft.sandboxed} onChange={(sandboxed) => put({ sandboxed })} />
+            )}
+          </Field>
+          {draft.sandboxed && (
+            <>
+              <Field label={t("tools.network")} hint={t("tools.networkHint")}>
+                {(control) => (
+                  <Switch id={control.id} checked={draft.network} onChange={(network) => put({ network })} />
+                )}
+              </Field>
+              <Field label={t("tools.mounts")} hint={t("tools.mountsHint")} error={wrong("mounts")}>
+                {(control) => (
+                  <TextArea
+                    {...control}
+                    rows={2}
+                    className="font-mono text-sm"
+                    value={draft.mounts}
+                    onChange={(event) => put({ mounts: event.target.value })}
+                  />
+                )}
+              </Field>
+            </>
+          )}
         </>
       ) : (
         <>

@@ -9,6 +9,10 @@ export type ServerDraft = {
   command: string;
   environment: Record<string, string>;
   enabled: boolean;
+  /** Whether the command runs in the sandbox; with a network, and with these files of the machine, one per line. */
+  sandboxed: boolean;
+  network: boolean;
+  mounts: string;
   /** The typed confirmation that a command may run outside any sandbox. */
   confirmation: string;
 };
@@ -24,6 +28,9 @@ export const FRESH: ServerDraft = {
   command: "",
   environment: {},
   enabled: true,
+  sandboxed: true,
+  network: false,
+  mounts: "",
   confirmation: "",
 };
 
@@ -34,7 +41,7 @@ const lines = (text: string): string[] =>
     .filter(Boolean);
 
 export function draftOf(server: McpServer): ServerDraft {
-  const { name, transport, url, headers, environment, enabled } = server;
+  const { name, transport, url, headers, environment, enabled, sandboxed, network, mounts } = server;
   return {
     name,
     transport,
@@ -42,6 +49,9 @@ export function draftOf(server: McpServer): ServerDraft {
     headers,
     environment,
     enabled,
+    sandboxed,
+    network,
+    mounts: mounts.join("\n"),
     confirmation: "",
     command: [server.command, ...server.arguments].join("\n"),
   };
@@ -52,13 +62,15 @@ export function bodyOf(draft: ServerDraft): McpServerBody {
   const { name, transport, enabled } = draft;
   if (transport !== "stdio") return { name, transport, enabled, url: draft.url, headers: draft.headers };
   const [command = "", ...rest] = lines(draft.command);
-  const confirmation = draft.confirmation ? { confirmation: draft.confirmation } : {};
-  return { name, transport, enabled, command, arguments: rest, environment: draft.environment, ...confirmation };
+  const { environment, sandboxed, network } = draft;
+  const common = { name, transport, enabled, command, arguments: rest, environment };
+  if (sandboxed) return { ...common, sandboxed, network, mounts: lines(draft.mounts) };
+  return { ...common, ...(draft.confirmation ? { confirmation: draft.confirmation } : {}) };
 }
 
 /** A confirmation holds for one command with its arguments and environment. */
 export function needsConfirmation(draft: ServerDraft, server: McpServer | undefined): boolean {
-  if (draft.transport !== "stdio") return false;
+  if (draft.transport !== "stdio" || draft.sandboxed) return false;
   if (!server?.unsandboxed_by || server.transport !== "stdio") return true;
   const parts = (each: ServerDraft) => JSON.stringify([lines(each.command), each.environment]);
   return parts(draft) !== parts(draftOf(server));

@@ -5,20 +5,26 @@ from contextlib import asynccontextmanager
 
 from parlour.core.box.messages import BoxConfig
 from parlour.core.model.agent import Agent
+from parlour.core.redaction import Redactor
+from parlour.plugin_runtime.remote.address import read_token
 from parlour.providers.box.attachments import BoxAttachments
 from parlour.providers.box.audit import BoxAudit
 from parlour.providers.box.callers import BoxCallers
 from parlour.providers.box.commands import BoxCommands
 from parlour.providers.box.connection import BoxConnection
+from parlour.providers.box.connector import box_at, start_box
 from parlour.providers.box.file_tools import BoxFileTools
 from parlour.providers.box.files import BoxFiles
 from parlour.providers.box.output_artifacts import OutputArtifacts
+from parlour.providers.box.server_processes import BoxServers
 from parlour.providers.box.service import BoxService
 from parlour.providers.box.skill_tools import SkillTools
 from parlour.providers.box.skills import BoxSkills
 from parlour.providers.box.tools import BoxTools
+from parlour.providers.box.workspace_deletion import WorkspaceDeletion, WorkspaceUses
 from parlour_sdk.values import dataclass
 
+from .box_settings import BoxSettings
 from .core import Core
 from .core_ports import CorePorts
 from .data_directory import DataDirectory
@@ -36,6 +42,8 @@ class BoxSubsystem:
     connection: BoxConnection
     tools: BoxTools
     skill_tools: SkillTools
+    servers: BoxServers
+    workspaces: WorkspaceDeletion
     service: BoxService
     skills: SkillSubsystem
 
@@ -47,6 +55,15 @@ class BoxSubsystem:
 
 def uses_box(agent: Agent) -> bool:
     return agent.enabled and bool(agent.box_policy.get("tools"))
+
+
+def read_box_token(settings: BoxSettings, redactor: Redactor) -> str:
+    """Returns the token of a Box elsewhere. Its file is read each time, so that it can be replaced."""
+    if settings.token_file is not None:
+        return read_token(settings.token_file, redactor)
+    token = settings.token.get_secret_value()
+    redactor.add_secret(token)
+    return token
 
 
 @asynccontextmanager
@@ -61,13 +78,15 @@ async def open_box(
         root=str(box.local.host_root or directory.path / "box" / "workspaces"),
         skills_root=str(box.local.skills_root or directory.path / "box" / "skills"),
         wheels=str(box.local.wheels or directory.path / "box" / "wheels"),
+        mount_roots=[str(root) for root in box.local.allowed_mount_roots],
         hidden=[str(directory.path)],
         idle_seconds=box.idle_seconds,
         max_sessions=box.max_sessions,
         workspace_days=box.workspace_days,
         workspace_mb=box.local.workspace_quota_mb,
     )
-    connection = BoxConnection(config, ports.ids.new(), box.enabled)
+    opening = box_at(box.endpoint, lambda: read_box_token(box, ports.redactor)) if box.endpoint else start_box
+    connection = BoxConnection(config, ports.ids.new(), box.enabled, opening)
 
     async def unavailable_reason() -> str:
         await connection.wait_until_known(READY_SECONDS)
@@ -85,12 +104,14 @@ async def open_box(
         BoxCommands(service, box_skills, OutputArtifacts(core.artifacts, ports.journal, ports.clock)),
         BoxFileTools(files),
         BoxAttachments(files, core.artifacts, ports.journal, ports.clock),
-        BoxAudit(ports.journal, ports.clock),
+        BoxAudit(ports.journal, WorkspaceUses(ports.clock, box.workspace_days), ports.clock),
     )
     authoring = SkillTools(
         skills.parts.service, callers, files, lambda: connection.status.state == "ready", ports.clock
     )
+    workspaces = WorkspaceDeletion(connection, ports.journal, core.jobs)
+    core.jobs.register(workspaces)
     try:
-        yield BoxSubsystem(connection, tools, authoring, service, skills)
+        yield BoxSubsystem(connection, tools, authoring, BoxServers(connection), workspaces, service, skills)
     finally:
         await connection.close()

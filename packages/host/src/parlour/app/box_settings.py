@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from parlour.core.box.session_template import find_problem
+
+from .setting_values import COMMA_LIST, LISTEN_PATTERN
 
 
 def _check_template(template: str) -> str:
@@ -27,6 +29,8 @@ class BoxLocalSettings(BaseModel):
     """Folder of the unpacked skills; by default `box/skills` in the data directory."""
     wheels: Path | None = None
     """Folder with wheels that skills may install without a network; by default `box/wheels` in the data directory."""
+    allowed_mount_roots: Annotated[list[Path], COMMA_LIST] = []
+    """Folders below which sandboxes may show files of this machine, read-only."""
     workspace_quota_mb: int = Field(default=1024, ge=1)
     """Maximum size of a workspace in MiB."""
 
@@ -38,6 +42,12 @@ class BoxSettings(BaseModel):
 
     enabled: bool = True
     """False if no agent may use the Box, whatever its policy is."""
+    endpoint: str = ""
+    """Address of a Box elsewhere, such as wss://box.example.org; empty for a Box beside the Host."""
+    token: SecretStr = SecretStr("")
+    token_file: Path | None = None
+    listen: str = "127.0.0.1:5410"
+    """Address on which `parlour box` listens for a Host."""
     backend: Literal["auto", "bubblewrap"] = "auto"
     force_template: Annotated[str, AfterValidator(_check_template)] = ""
     """Session template for all agents, instead of their own."""
@@ -47,3 +57,14 @@ class BoxSettings(BaseModel):
     workspace_days: float = Field(default=7, gt=0, le=3650)
     """Days after its last use after which a workspace is deleted."""
     local: BoxLocalSettings = BoxLocalSettings()
+
+    @model_validator(mode="after")
+    def _require_whole(self) -> "BoxSettings":
+        if self.endpoint and not self.endpoint.startswith(("ws://", "wss://")):
+            raise PydanticCustomError("box_endpoint", "endpoint must look like ws://host:port or wss://host:port")
+        if self.endpoint and bool(self.token.get_secret_value()) == (self.token_file is not None):
+            raise PydanticCustomError("box_token", "an endpoint needs a token, or a token_file that holds it, not both")
+        listen = LISTEN_PATTERN.fullmatch(self.listen)
+        if listen is None or int(listen["port"]) > 65535:
+            raise PydanticCustomError("box_listen", "listen must look like 127.0.0.1:5410 or [::1]:5410")
+        return self

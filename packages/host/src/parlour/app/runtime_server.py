@@ -23,7 +23,8 @@ from parlour_sdk.wire.websocket import serve_admitted
 
 from .data_directory import DataDirectory
 from .plugins import LocalPlugins, open_local_plugins, plugin_policy
-from .settings import LISTEN_PATTERN, HostSettings, PluginSettings
+from .setting_values import LISTEN_PATTERN
+from .settings import HostSettings, PluginSettings
 
 logger = logging.getLogger(__name__)
 

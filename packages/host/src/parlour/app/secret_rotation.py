@@ -27,7 +27,7 @@ TABLES_WITHOUT_SECRETS: Final = frozenset(
         *(tables.MODEL_CALLS, tables.ARTIFACTS, tables.STORAGE, tables.FEEDBACK, tables.BUDGET_USES),
         *(tables.RESERVATIONS, tables.NAMES, tables.LIMITS, tables.REPLY_ALLOWANCES, tables.KNOWLEDGE_FILES),
         *(tables.KNOWLEDGE_CHUNKS, tables.DIRECTORY, tables.DIRECTORY_MEMBERS, tables.DIRECTORY_MESSAGES),
-        *(tables.SKILLS, tables.SKILL_ACTIVATIONS, tables.HOSTS, tables.LEASES, tables.OWNERS),
+        *(tables.SKILLS, tables.SKILL_ACTIVATIONS, tables.BOX_WORKSPACES, tables.HOSTS, tables.LEASES, tables.OWNERS),
     )
 )
 """Tables that are not searched, since they are large or never contain a sealed secret. All others are searched, so

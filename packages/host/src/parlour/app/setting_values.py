@@ -1,5 +1,6 @@
 """Types of setting values: what is read from the environment, and what a change at run time may set."""
 
+import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -7,6 +8,8 @@ from pydantic_core import PydanticCustomError
 
 from .time_zone import is_zone
 
+LISTEN_PATTERN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
+"""Pattern of an address to listen on."""
 CURRENCY = r"^([A-Z]{3})?$"
 """Pattern of an ISO 4217 code, or empty."""
 CURRENCY_MESSAGE = "must be a code of three capital letters such as EUR, or empty"

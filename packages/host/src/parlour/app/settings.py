@@ -26,6 +26,7 @@ from .setting_values import (
     CURRENCY_MESSAGE,
     EXISTING_ZONE,
     FALSE_MEANS_OFF,
+    LISTEN_PATTERN,
     NewAddresses,
     NewCount,
     NewCurrency,
@@ -36,7 +37,6 @@ from .setting_values import (
 from .time_zone import system_zone
 
 HOST_NAME = re.compile(r"[\w.-]+")
-LISTEN_PATTERN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
 
 
 class ConfigurationInvalid(Exception):

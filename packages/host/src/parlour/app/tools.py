@@ -53,7 +53,9 @@ async def open_tools(
     )
     repository = McpServerRepository(ports.journal, ports.clock)
     await repository.load()
-    servers = McpServers(repository, secrets, ports.clock, settings.mcp.allow_unsandboxed, ReconnectPolicy())
+    servers = McpServers(
+        repository, secrets, ports.clock, settings.mcp.allow_unsandboxed, ReconnectPolicy(), box.servers.open
+    )
     registry.add(native)
     registry.add(PluginTools(ports.components, ports.plugins, settings.tools.call_seconds))
     registry.add(servers)

@@ -19,6 +19,7 @@ from parlour.isolation.sandbox_spec import SandboxLimits, SandboxSpec
 from .agent_channel import AgentChannel
 from .backend import BackendInfo, BackendUnavailable, Fields, SandboxFolders
 from .errors import BoxError
+from .mount_policy import MountPolicy
 
 AGENT: Final = Path(__file__).parent / "agent"
 SETTINGS: Final = Path(__file__).parent / "etc"
@@ -96,8 +97,16 @@ class BubblewrapSandbox:
 class BubblewrapBackend:
     """Starts sandboxes with bubblewrap."""
 
-    def __init__(self, program: Path | None, hidden: tuple[Path, ...], quota: str, tools: Sequence[Mount] = ()) -> None:
-        """`tools` are further mounts of every sandbox."""
+    def __init__(
+        self,
+        program: Path | None,
+        hidden: tuple[Path, ...],
+        quota: str,
+        tools: Sequence[Mount] = (),
+        mount_roots: Sequence[Path] = (),
+    ) -> None:
+        """`tools` are further mounts of every sandbox; below `mount_roots` sessions may show files of the machine."""
+        self._mounts = MountPolicy(mount_roots, hidden)
         self._program = program
         self._tools = tools
         self._hidden = hidden
@@ -137,8 +146,15 @@ class BubblewrapBackend:
         limits = GroupLimits(spec.memory_mb, spec.processes, spec.cpus)
         group = resource_group.create(f"{self._count}", limits, self._home)
         try:
-            with self._bubblewrap.wrap(_sandbox_spec(spec, folders, self._tools, group is None)) as command:
-                process = await spawn(command.arguments, folders.workspace, IsolatedProcess, {}, command.descriptors)
+            with self._mounts.open(spec.mounts) as (shown, opened):
+                wanted = _sandbox_spec(spec, folders, [*self._tools, *shown], group is None)
+                with self._bubblewrap.wrap(wanted) as command:
+                    inherited = (*command.descriptors, *opened)
+                    process = await spawn(command.arguments, folders.workspace, IsolatedProcess, {}, inherited)
+        except BoxError:
+            if group is not None:
+                group.remove()
+            raise
         except OSError as error:
             if group is not None:
                 group.remove()

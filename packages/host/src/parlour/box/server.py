@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,9 +16,12 @@ from parlour.core.box.messages import (
     BoxInit,
     ExecRequest,
     FileRequest,
+    ManagedProcessStart,
+    ProcessRequest,
     SessionRequest,
     SkillCheck,
     SkillPiece,
+    WorkspaceRequest,
 )
 
 from .backend import Backend, BackendInfo, BackendUnavailable
@@ -44,19 +48,26 @@ class BoxServer:
         self._sessions: BoxSessions | None = None
         self._skills: SkillStore | None = None
         self._initializing = asyncio.Lock()
+        self._initialized_by: tuple[str, BoxConfig] | None = None
         self._actions: dict[str, Callable[[Any], Coroutine[Any, Any, Any]]] = {
             "box_exec": self._exec,
             "box_file": self._file,
             "box_session_list": self._list,
             "box_session_delete": self._delete,
             "box_status": self._status,
+            "box_workspace_delete": self._delete_workspace,
+            "box_process_start": self._start_process,
+            "box_process_feed": self._feed_process,
+            "box_process_stop": self._stop_process,
             "box_skill_check": self._check_skills,
             "box_skill_put": self._put_skill,
         }
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
         if action == "box_init":
-            return self._init(data)
+            return self.initialize(data)
+        if action == "box_process_attach":
+            return self._attach(data)
         handler = self._actions.get(action)
         if handler is None:
             raise BoxError("not_supported", f"this Box has no action '{action[:100]}'")
@@ -71,14 +82,18 @@ class BoxServer:
         if self._backend is not None:
             await self._backend.close()
 
-    async def _init(self, data: Any) -> dict[str, Any]:
+    async def initialize(self, data: Any) -> dict[str, Any]:
+        """Configures the Box for a Host, and tries its backend out. Raises BoxError."""
         request = _parse(BoxInit, data)
         if request.protocol != BOX_PROTOCOL_VERSION:
             message = f"the Host speaks Box protocol {request.protocol} and this Box {BOX_PROTOCOL_VERSION}"
             raise BoxError("not_supported", f"{message}; use the same version of Parlour on both sides")
         async with self._initializing:
-            await self.close()
             config = request.config
+            if self._sessions is not None and self._initialized_by == (request.host_id, config):
+                return await self._status(None)  # the Host has connected again
+            self._initialized_by = None
+            await self.close()
             self._backend = backend = self._make_backend(config)
             try:
                 self._info = await backend.probe()
@@ -95,6 +110,7 @@ class BoxServer:
                 backend, workspaces, self._skills, config.idle_seconds, config.max_sessions, config.workspace_mb
             )
             self._sessions.start()
+            self._initialized_by = (request.host_id, config)
         return await self._status(None)
 
     async def _status(self, data: Any) -> dict[str, Any]:
@@ -121,6 +137,29 @@ class BoxServer:
 
     async def _delete(self, data: Any) -> dict[str, Any]:
         return {"deleted": await self._ready.end(_parse(SessionRequest, data).session_id)}
+
+    async def _delete_workspace(self, data: Any) -> dict[str, Any]:
+        await self._ready.delete_workspace(_parse(WorkspaceRequest, data))
+        return {}
+
+    async def _start_process(self, data: Any) -> dict[str, Any]:
+        return (await self._ready.start_process(_parse(ManagedProcessStart, data))).fields()
+
+    async def _feed_process(self, data: Any) -> dict[str, Any]:
+        request = _parse(ProcessRequest, data)
+        await self._ready.find_process(request).feed(request.data)
+        return {}
+
+    async def _stop_process(self, data: Any) -> dict[str, Any]:
+        request = _parse(ProcessRequest, data)
+        process = self._ready.find_process(request)
+        await process.stop(request.force)
+        return process.fields()
+
+    async def _attach(self, data: Any) -> AsyncGenerator[dict[str, Any], None]:
+        async with aclosing(self._ready.find_process(_parse(ProcessRequest, data)).attach()) as output:
+            async for part in output:
+                yield part
 
     async def _check_skills(self, data: Any) -> dict[str, Any]:
         return {"missing": await self._skill_store.missing(_parse(SkillCheck, data).digests)}
@@ -159,6 +198,9 @@ def _session_fields(session: BoxSession) -> dict[str, Any]:
         "processes": spec.processes,
         "network": spec.network,
         "read_only": spec.read_only,
+        "persistent": spec.persistent,
+        "mounts": spec.mounts,
+        "process_list": [process.fields() for process in session.processes.all()],
     }
 
 

@@ -1,12 +1,13 @@
 """One session: a sandbox, the order of its commands, and what is known about it."""
 
 import base64
-from typing import Any, Literal
+from typing import Literal
 
 from parlour.core.box.messages import ExecRequest, SessionSpec
 
 from .backend import Fields, Sandbox
 from .errors import BoxError
+from .processes import SessionProcesses
 
 SessionState = Literal["ready", "stopping"]
 KILL_SIGNAL = 9
@@ -27,7 +28,7 @@ class BoxSession:
         """Requests that wait or run."""
         self.execs = 0
         self.is_over_quota = False
-        self.processes: dict[str, Any] = {}
+        self.processes = SessionProcesses(sandbox)
 
     @property
     def is_idle(self) -> bool:

@@ -9,10 +9,18 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from parlour.core.asyncio_utils import BackgroundTasks
-from parlour.core.box.messages import ExecRequest, FileRequest, SessionSpec
+from parlour.core.box.messages import (
+    ExecRequest,
+    FileRequest,
+    ManagedProcessStart,
+    ProcessRequest,
+    SessionSpec,
+    WorkspaceRequest,
+)
 
 from .backend import Backend, Fields, SandboxFolders
 from .errors import BoxError, SandboxGone
+from .processes import ManagedProcess
 from .quota import wait_until_over
 from .session import BoxSession
 from .skill_store import SkillStore
@@ -89,8 +97,26 @@ class BoxSessions:
         except BoxError:
             return False
         session.state = "stopping"
+        session.processes.end()
         await session.sandbox.close()
         return True
+
+    async def delete_workspace(self, request: WorkspaceRequest) -> None:
+        """Ends a session and deletes its files, after the requests that wait for it."""
+        async with self._orders.setdefault(request.session_id, asyncio.Lock()):
+            await self.end(request.session_id)
+            await self._workspaces.delete(request.workspace_id, request.session_id)
+
+    async def start_process(self, request: ManagedProcessStart) -> ManagedProcess:
+        """Starts a managed process, which keeps its session from being ended when it is idle."""
+        return await self._use(request.session, lambda session: session.processes.start(request.process))
+
+    def find_process(self, request: ProcessRequest) -> ManagedProcess:
+        """Returns a managed process. Raises BoxError."""
+        session = self.get(request.session_id)
+        if session is None or not session.is_alive:
+            raise BoxError("session_not_found", f"there is no session '{request.session_id}'")
+        return session.processes.get(request.process_id)
 
     async def _use(self, spec: SessionSpec, work: Callable[[BoxSession], Awaitable[Result]]) -> Result:
         """Does work in a session, in the order of the requests. A sandbox that has vanished is made again once."""
@@ -159,10 +185,16 @@ class BoxSessions:
             raise
         session = BoxSession(spec, sandbox, asyncio.get_running_loop().time(), time.time())
         future.set_result(session)
+        self._tasks.start(self._watch_end(session))
         if self._quota_mb:
             self._tasks.start(self._watch_quota(session, folder))
         if self._sessions.get(spec.session_id) is not future:  # it was ended while it started
             await sandbox.close()
+
+    async def _watch_end(self, session: BoxSession) -> None:
+        """Forgets a session whose sandbox has ended by itself, so that its processes are known to have ended."""
+        await session.sandbox.closed.wait()
+        await self._forget(session)
 
     async def _watch_quota(self, session: BoxSession, folder: Path) -> None:
         """Ends a session whose workspace is over its quota."""
@@ -193,6 +225,7 @@ class BoxSessions:
         future = self._sessions.get(session.spec.session_id)
         if future is not None and future.done() and future.exception() is None and future.result() is session:
             del self._sessions[session.spec.session_id]
+        session.processes.end()
         await session.sandbox.close()
 
     async def _reap_regularly(self) -> None:
@@ -214,4 +247,6 @@ class BoxSessions:
             await self._skills.sweep({each for session in self.all() for each in session.spec.skills.values()})
 
     def _on_event(self, session_id: str, event: dict[str, Any]) -> None:
-        logger.debug("session %s: an event without a process", session_id)
+        session = self.get(session_id)
+        if session is not None:
+            session.processes.on_event(event)

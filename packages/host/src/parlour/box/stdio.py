@@ -20,7 +20,8 @@ def make_backend(config: BoxConfig) -> Backend:
     """Returns the backend that the configuration names."""
     hidden = tuple(Path(folder) for folder in config.hidden)
     tools = python_tools(_find_uv(), Path(config.wheels) if config.wheels else None)
-    return BubblewrapBackend(Path(config.bubblewrap) if config.bubblewrap else None, hidden, "advisory", tools)
+    program = Path(config.bubblewrap) if config.bubblewrap else None
+    return BubblewrapBackend(program, hidden, "advisory", tools, [Path(root) for root in config.mount_roots])
 
 
 def _find_uv() -> Path | None:

@@ -65,6 +65,10 @@ class Workspaces:
         deleted: int = await self._in_thread(self._sweep, active)
         return deleted
 
+    async def delete(self, workspace_id: str, session_id: str) -> None:
+        """Deletes the workspace of a session, if it exists."""
+        await self._in_thread(lambda: self._delete(self._find(workspace_id, session_id)))
+
     def _open(self, spec: SessionSpec) -> Path:
         workspace = self._find(spec.workspace_id, spec.session_id)
         workspace.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
@@ -95,7 +99,8 @@ class Workspaces:
         return Workspace(folder / session_id, folder / f"{session_id}{USED_FILE_SUFFIX}")
 
     def _delete(self, workspace: Workspace) -> None:
-        shutil.rmtree(workspace.folder, onerror=make_deletable)
+        if workspace.folder.exists():
+            shutil.rmtree(workspace.folder, onerror=make_deletable)
         workspace.record.unlink(missing_ok=True)
 
 

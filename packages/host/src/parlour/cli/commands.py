@@ -200,6 +200,20 @@ COMMANDS: Final = (
         ),
     ),
     CliCommand(
+        "box",
+        "run sandboxes for a Host elsewhere",
+        "box:run",
+        (
+            CliArgument(
+                "--listen",
+                setting="box.listen",
+                metavar="HOST:PORT",
+                help="address to listen on for a Host (default: 127.0.0.1:5410); the Host uses it with the setting "
+                "box.endpoint",
+            ),
+        ),
+    ),
+    CliCommand(
         "runtime token create",
         "print a new token for one Host",
         "runtime:create_token",

@@ -51,6 +51,7 @@ KNOWN_REVISIONS = (
     "0021",
     "0022",
     "0023",
+    "0024",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]

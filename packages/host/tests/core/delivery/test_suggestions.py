@@ -8,6 +8,7 @@ from parlour.testing.fake_platform import ShownMessage
 from parlour_sdk.protocol.chain import Platform
 from parlour_sdk.protocol.people import User
 
+from ..approvals.approval_support import ASK, BOSS, KICK, Group
 from .platform_support import PlatformWorld, chat_manifest
 
 ASKED = ["And then?", "Why is the sky blue at noon?"]
@@ -95,6 +96,22 @@ async def test_a_pressed_suggestion_is_a_message_of_the_person_who_pressed_it() 
     run.answer("Because of the air.")
     await world.rest()
     assert world.platform.texts()[-1] == "Because of the air."
+
+
+@pytest.mark.parametrize("command", ["/new", "/stop", "🙂🙂 approve {keyword}"])
+async def test_a_suggestion_is_never_a_command(command: str) -> None:
+    group = await Group.open({"*": ASK}, buttons=True)
+    asking = await group.run()
+    await group.ask(asking, *KICK)
+    text = command.format(keyword=group.keyword)
+    message = {"role": "assistant", "content": "Hi.", "metadata": {"suggestions": [text]}}
+    asking.send(asking.result("message.completed", {"message": message}), asking.finished())
+    await group.calm()
+    shown = next(each for each in group.world.platform.shown if text in labels(each))
+    await group.world.platform.press(shown, text, BOSS)
+    run = await group.world.plugins.next_run()
+    assert run.context["input"]["text"] == text
+    assert group.approval()["status"] == "pending"
 
 
 async def test_a_press_that_is_reported_twice_is_one_message() -> None:

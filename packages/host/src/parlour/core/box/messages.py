@@ -9,6 +9,7 @@ HEARTBEAT_SECONDS: Final = 20.0
 MAX_COMMAND_BYTES: Final = 64 * 1024
 MAX_WRITE_BYTES: Final = 1024 * 1024
 MAX_SESSION_SKILLS: Final = 1000
+MAX_MOUNTS: Final = 32
 SESSION_ID: Final = r"^[a-z0-9-]{1,64}$"
 FILE_OPERATIONS: Final = ("read", "write", "edit", "glob", "grep", "remove", "list")
 
@@ -28,6 +29,8 @@ class BoxConfig(_BoxMessage):
     """Folder of the unpacked skills; beside that of the workspaces if it is empty."""
     wheels: str = ""
     """Folder with Python packages that sandboxes may install without a network."""
+    mount_roots: list[str] = []
+    """Folders below which sessions may show files of the machine; none without them."""
     hidden: list[str] = []
     """Folders that no sandbox may see."""
     idle_seconds: float = Field(default=300, gt=0)
@@ -56,6 +59,8 @@ class SessionSpec(_BoxMessage):
     network: bool = False
     read_only: bool = False
     persistent: bool = False
+    mounts: list[str] = Field(default=[], max_length=MAX_MOUNTS)
+    """Files and folders of the Box's machine that the session shows read-only, at their own paths."""
     skills: dict[str, str] = Field(default={}, max_length=MAX_SESSION_SKILLS)
     """Digests of the skills that the session shows, by their names."""
 
@@ -65,7 +70,7 @@ class SessionSpec(_BoxMessage):
 
     def conflicts_with(self, other: "SessionSpec") -> list[str]:
         """Returns the names of the fields that make two specs need two sandboxes."""
-        names = ("workspace_id", "cpus", "memory_mb", "processes", "network", "read_only", "persistent")
+        names = (*("workspace_id", "cpus", "memory_mb", "processes", "network", "read_only", "persistent", "mounts"),)
         return [name for name in names if getattr(self, name) != getattr(other, name)]
 
 
@@ -106,3 +111,36 @@ class SkillPiece(_BoxMessage):
     offset: int = Field(ge=0)
     data: str
     last: bool = False
+
+
+class ProcessSpec(_BoxMessage):
+    """A program that runs in a session until it is stopped."""
+
+    process_id: str = Field(default="default", pattern=SESSION_ID)
+    command: str = Field(min_length=1, max_length=4096)
+    args: list[str] = Field(default=[], max_length=200)
+    environment: dict[str, str] = Field(default={}, max_length=100)
+    workdir: str = "/workspace"
+
+
+class ManagedProcessStart(_BoxMessage):
+    """Starts a managed process, and its session if it is not there."""
+
+    session: SessionSpec
+    process: ProcessSpec
+
+
+class ProcessRequest(_BoxMessage):
+    """Names a managed process; `data` is written to its input, `force` kills it."""
+
+    session_id: str = Field(pattern=SESSION_ID)
+    process_id: str = Field(pattern=SESSION_ID)
+    data: str = ""
+    force: bool = False
+
+
+class WorkspaceRequest(_BoxMessage):
+    """Names the workspace of a session."""
+
+    session_id: str = Field(pattern=SESSION_ID)
+    workspace_id: str = Field(min_length=1, max_length=200)

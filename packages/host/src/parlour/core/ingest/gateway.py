@@ -65,8 +65,10 @@ class Gateway:
         """
         if self._closed and event.surface != PLATFORM:
             raise HostStopping(HostStopping.__doc__)
-        event = await self._preparer.resolve(event)
-        command = self._commands.recognize(event)
+        said = await self._preparer.resolve(event)
+        # what an agent suggests is never a command: it could make a person press `approve ab12` below another label
+        command = self._commands.recognize(event) if said is event else None
+        event = said
         if command is not None:
             return await self._execute_command(event, command, extra_statements)
         decision = self._router.decide(event)

@@ -31,6 +31,12 @@ class McpServer:
     unsandboxed_by: str = ""
     """The operator who confirmed that this command may run without a sandbox, such as `user:<id>`."""
     unsandboxed_at: int = 0
+    sandboxed: bool = False
+    """True if its command runs in a sandbox of the Box."""
+    network: bool = False
+    """True if its sandbox has a network."""
+    mounts: tuple[str, ...] = ()
+    """Files and folders of the machine that its sandbox shows read-only."""
 
     def encode(self) -> str:
         return dumps(asdict(self))
@@ -38,4 +44,5 @@ class McpServer:
     @classmethod
     def decode(cls, text: str) -> "McpServer":
         fields = loads(text)
-        return cls(**{**fields, "arguments": tuple(fields["arguments"])})
+        lists = {name: tuple(fields.get(name) or ()) for name in ("arguments", "mounts")}
+        return cls(**{**fields, **lists})

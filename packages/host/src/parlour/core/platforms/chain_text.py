@@ -85,7 +85,7 @@ def _text(component: Component, self_id: str) -> str:
                 f"{node.name or node.sender or '?'}: {_chain_text(node.chain)}" for node in component.nodes
             )
         case Platform():
-            return component.text or f"[{component.component_type}]"
+            return component.text if component.text is not None else f"[{component.component_type}]"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Defines the tables of pipelines and word lists."""
+"""Defines the tables of pipelines, word lists and MCP servers."""
 
 from parlour.core.journal import Table
 
@@ -12,3 +12,11 @@ PLUGIN_CONFIGS = Table("plugin_configs", columns("plugin_id definition", "create
 
 WORD_LISTS = Table("word_lists", columns("list_id definition", "created_at updated_at"), key=("list_id",))
 """Lists of words and expressions that filters of message policies use."""
+
+MCP_SERVERS = Table(
+    "mcp_servers",
+    columns("server_id name definition", "created_at updated_at"),
+    key=("server_id",),
+    unique=(("name",),),
+)
+"""Configured MCP servers; secrets of a definition are sealed."""

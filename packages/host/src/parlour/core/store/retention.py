@@ -43,6 +43,7 @@ from .clock_check import DAY_MILLISECONDS, ClockCheck
 from .retention_queries import FINAL_STATUSES, SWEEPS, Sweep
 from .tables import (
     ARTIFACTS,
+    BOX_WORKSPACES,
     BUDGET_USES,
     DIRECTORY,
     DIRECTORY_MEMBERS,
@@ -187,6 +188,7 @@ class Retention:
         await self._remove_by_expiry(NAMES, self._clock.now(), report)
         await self._remove_by_expiry(MEMORIES, self._clock.now(), report)
         await self._remove_by_expiry(SKILL_ACTIVATIONS, self._clock.now(), report)
+        await self._remove_by_expiry(BOX_WORKSPACES, self._clock.now(), report)
         await self._remove_by_expiry(LIMITS, self._clock.now() - DAY_MILLISECONDS, report)
         await self._remove_finished_jobs(report)
         await self._expire_held_replies(report)

@@ -5,6 +5,7 @@ from parlour.core.cluster.tables import LEASES as LEASES
 from parlour.core.cluster.tables import OWNERS as OWNERS
 from parlour.core.journal import Column, Table
 
+from .box_tables import BOX_WORKSPACES as BOX_WORKSPACES
 from .columns import columns
 from .knowledge_tables import KNOWLEDGE_BASES as KNOWLEDGE_BASES
 from .knowledge_tables import KNOWLEDGE_CHUNKS as KNOWLEDGE_CHUNKS
@@ -16,6 +17,7 @@ from .platform_tables import DIRECTORY_MEMBERS as DIRECTORY_MEMBERS
 from .platform_tables import DIRECTORY_MESSAGES as DIRECTORY_MESSAGES
 from .platform_tables import NAMES as NAMES
 from .platform_tables import REPLY_ALLOWANCES as REPLY_ALLOWANCES
+from .policy_tables import MCP_SERVERS as MCP_SERVERS
 from .policy_tables import PIPELINES as PIPELINES
 from .policy_tables import PLUGIN_CONFIGS as PLUGIN_CONFIGS
 from .policy_tables import WORD_LISTS as WORD_LISTS
@@ -316,14 +318,6 @@ RESERVATIONS = Table(
 )
 """Active model calls with their maximum use; `held` lists the rows of `budget_uses` that include it."""
 
-MCP_SERVERS = Table(
-    "mcp_servers",
-    columns("server_id name definition", "created_at updated_at"),
-    key=("server_id",),
-    unique=(("name",),),
-)
-"""Configured MCP servers; secrets of a definition are sealed."""
-
 LIMITS = Table(
     "limits",
     columns("policy_id subject shape conversation_id", "window used previous full_at expires_at"),
@@ -394,6 +388,7 @@ TABLES: tuple[Table, ...] = (
     MEMORY_CONSENTS,
     SKILLS,
     SKILL_ACTIVATIONS,
+    BOX_WORKSPACES,
     HOSTS,
     LEASES,
     OWNERS,

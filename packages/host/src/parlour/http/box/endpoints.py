@@ -149,7 +149,8 @@ def _session(fields: dict[str, Any], idle_seconds: float) -> BoxSessionResponse:
         "read_only": fields["read_only"],
         "created_at": fields["created_at"],
         "last_used_at": fields["last_used_at"],
-        "expires_at": fields["last_used_at"] + round(idle_seconds * 1000),
+        "expires_at": None if fields["persistent"] else fields["last_used_at"] + round(idle_seconds * 1000),
+        "process_list": fields["process_list"],
     }
 
 

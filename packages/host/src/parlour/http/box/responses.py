@@ -28,6 +28,22 @@ class BoxStatusResponse(TypedDict):
     """The session template that all agents use, if one is set."""
 
 
+class BoxProcessResponse(TypedDict):
+    process_id: str
+    command: list[str]
+    environment: list[str]
+    """Names of its variables."""
+    status: Literal["running", "exited"]
+    attached: bool
+    started_at: TimestampMs
+    exited_at: TimestampMs | None
+    exit_code: int | None
+    reason: str
+    """Why the Box stopped it."""
+    stderr_preview: str
+    """The end of what it wrote to its error output."""
+
+
 class BoxSessionResponse(TypedDict):
     session_id: Id
     title: str
@@ -42,7 +58,9 @@ class BoxSessionResponse(TypedDict):
     read_only: bool
     created_at: TimestampMs
     last_used_at: TimestampMs
-    expires_at: TimestampMs
+    expires_at: TimestampMs | None
+    """None for a sandbox that is kept."""
+    process_list: list[BoxProcessResponse]
 
 
 class BoxFileResponse(TypedDict):

@@ -1,13 +1,14 @@
 """Endpoints to list, read, reset and delete conversations and their transcripts."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Protocol
 
 from fastapi import APIRouter, Path, Query, Response
 
 from parlour.core.access import audit
 from parlour.core.config.default_agents import DefaultAgentRepository, ScopeDefaults, delete_statements
 from parlour.core.errors import CallRejected
-from parlour.core.journal import Journal, Row, Select, where
+from parlour.core.journal import Journal, Row, Select, Statement, where
 from parlour.core.model.ids import ConversationId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.runs.conversation_deletion import ConversationEraser
@@ -31,6 +32,18 @@ Text = Annotated[
 ]
 
 
+class ConversationWorkspaces(Protocol):
+    """Deletes the files that a conversation has in the Box."""
+
+    async def prepare(self, conversation_id: ConversationId) -> Sequence[Statement]:
+        """Returns statements for the unit that deletes the conversation."""
+        ...
+
+    def wake(self, conversation_id: ConversationId) -> None:
+        """Starts what the statements have prepared."""
+        ...
+
+
 class ConversationDeletion:
     """Deletes a conversation together with the default agents of its chat or thread."""
 
@@ -39,11 +52,13 @@ class ConversationDeletion:
         conversations: Conversations,
         default_agents: DefaultAgentRepository,
         eraser: ConversationEraser,
+        workspaces: ConversationWorkspaces,
         clock: Clock,
     ) -> None:
         self._conversations = conversations
         self._default_agents = default_agents
         self._eraser = eraser
+        self._workspaces = workspaces
         self._clock = clock
 
     async def delete(self, conversation_id: ConversationId, principal: Principal) -> None:
@@ -53,7 +68,9 @@ class ConversationDeletion:
         entry = audit.change_entry(
             principal.owner, "conversation.delete", conversation_id, before, None, self._clock.now()
         )
-        await self._eraser.erase(conversation_id, principal.participant, entry, *delete_statements(removed_defaults))
+        removals = [*delete_statements(removed_defaults), *await self._workspaces.prepare(conversation_id)]
+        await self._eraser.erase(conversation_id, principal.participant, entry, *removals)
+        self._workspaces.wake(conversation_id)
         self._default_agents.evict(lambda each: each in removed_defaults)
 
     async def _own_defaults(self, conversation_id: ConversationId) -> ScopeDefaults:

@@ -50,7 +50,8 @@ class McpServerMapper:
             raise invalid_field("name", f"'{body.name}' is the namespace of Parlour's own tools; choose another name")
         if namesake is not None and namesake.server_id != server_id:
             raise name_conflict(body.name)
-        confirmed = self._sandbox_confirmation(body, before, requester) if body.transport == "stdio" else NOT_CONFIRMED
+        runs_here = body.transport == "stdio" and not body.sandboxed
+        confirmed = self._sandbox_confirmation(body, before, requester) if runs_here else NOT_CONFIRMED
         unchanged = before if before is not None and _is_same_target(before, body) else None
         return McpServer(
             server_id,
@@ -63,6 +64,9 @@ class McpServerMapper:
             self._seal("environment", body.environment, unchanged.environment if unchanged else {}),
             body.enabled,
             *confirmed,
+            body.sandboxed,
+            body.network,
+            tuple(body.mounts),
         )
 
     def _sandbox_confirmation(
@@ -135,6 +139,9 @@ def to_response(server: McpServer, status: McpServerStatus) -> McpServerResponse
         "enabled": server.enabled,
         "unsandboxed_by": server.unsandboxed_by,
         "unsandboxed_at": server.unsandboxed_at,
+        "sandboxed": server.sandboxed,
+        "network": server.network,
+        "mounts": list(server.mounts),
         "status": status_response(status),
     }
 

@@ -80,6 +80,14 @@ class McpServerBody(BaseModel):
     arguments: list[CommandArgument] = Field(default=[], max_length=100)
     environment: Annotated[dict[str, str], Field(max_length=100), AfterValidator(_environment)] = {}
     enabled: bool = True
+    sandboxed: bool = Field(default=False, description="Runs the command in a sandbox of the Box")
+    network: bool = Field(default=False, description="Gives its sandbox a network")
+    mounts: list[CommandArgument] = Field(
+        default=[],
+        max_length=32,
+        description="Files and folders of the machine that its sandbox shows read-only, below those of the setting "
+        "box.local.allowed_mount_roots",
+    )
     confirmation: str = Field(
         default="",
         max_length=100,
@@ -97,6 +105,10 @@ class McpServerBody(BaseModel):
             raise PydanticCustomError(
                 "remote", f"a server over {self.transport} needs a url, and takes no command, arguments or environment"
             )
+        if not self.sandboxed and (self.network or self.mounts):
+            raise PydanticCustomError("sandbox", "network and mounts are for a server that is sandboxed")
+        if self.sandboxed and self.transport != "stdio":
+            raise PydanticCustomError("sandbox", "only a server over stdio runs in the sandbox")
         return self
 
 
@@ -189,6 +201,9 @@ class McpServerResponse(TypedDict):
     enabled: bool
     unsandboxed_by: str
     """Of a server over stdio: who confirmed that it may run outside any sandbox, such as `user:<id>`."""
+    sandboxed: bool
+    network: bool
+    mounts: list[str]
     unsandboxed_at: int
     """When that was, in milliseconds since 1970; 0: nobody did."""
     status: McpStatus

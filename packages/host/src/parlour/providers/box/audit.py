@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from parlour.core.access.audit import box_entry
+from parlour.core.box.messages import SessionSpec
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import CallContext, ProviderFailed
+
+from .workspace_deletion import WorkspaceUses
 
 MAX_COMMAND_CHARACTERS: Final = 4096
 
@@ -15,8 +18,9 @@ MAX_COMMAND_CHARACTERS: Final = 4096
 class BoxAudit:
     """Writes an entry before the call is answered."""
 
-    def __init__(self, journal: Journal, clock: Clock) -> None:
+    def __init__(self, journal: Journal, uses: WorkspaceUses, clock: Clock) -> None:
         self._journal = journal
+        self._uses = uses
         self._clock = clock
 
     def now(self) -> int:
@@ -28,7 +32,7 @@ class BoxAudit:
         context: CallContext,
         tool: str,
         parameters: Mapping[str, Any],
-        session_id: str,
+        session: SessionSpec,
         started_at: int,
         result: Mapping[str, Any] | ProviderFailed,
     ) -> None:
@@ -39,10 +43,12 @@ class BoxAudit:
         else:
             detail |= {name: result[name] for name in ("status", "reason", "code", "bytes_out") if name in result}
         entry = box_entry(
-            context, tool, session_id, "failed" if failure else "done", failure.code if failure else "", detail,
+            context, tool, session.session_id, "failed" if failure else "done", failure.code if failure else "", detail,
             self._clock.now(),
         )  # fmt: skip
-        await self._journal.commit(Unit("box.audit", (entry,)))
+        conversation_id = context.conversation_id
+        uses = (self._uses.record(conversation_id, session),) if conversation_id else ()
+        await self._journal.commit(Unit("box.audit", (entry, *uses)))
 
 
 def _subject(parameters: Mapping[str, Any]) -> dict[str, Any]:

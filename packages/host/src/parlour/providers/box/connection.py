@@ -1,4 +1,4 @@
-"""Keeps a Box connected: starts its process beside the Host, configures it, and starts it again when it ends.
+"""Keeps a Box connected: opens the connection, configures the Box, and opens it again when it ends.
 
 Nothing is started before something needs the Box.
 """
@@ -6,41 +6,31 @@ Nothing is started before something needs the Box.
 import asyncio
 import contextlib
 import logging
-import os
-import sys
-from collections.abc import AsyncGenerator, Coroutine
-from pathlib import Path
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any, Final
 
 from parlour.core.backoff import Backoff
 from parlour.core.box.messages import BOX_PROTOCOL_VERSION, HEARTBEAT_SECONDS, BoxConfig
 from parlour.core.box.status import BoxStatus
 from parlour.core.model.providers import ProviderFailed
-from parlour.isolation.child_process import ChildProcess
-from parlour_sdk.wire import ConnectionClosed, Peer, StdioTransport, WireError
+from parlour_sdk.wire import ConnectionClosed, Peer, WireError
+
+from .connector import MISSED_HEARTBEATS, OpenBox, start_box
 
 logger = logging.getLogger(__name__)
 
 START_SECONDS: Final = 30.0
 CALL_SECONDS: Final = 15.0
-STOP_SECONDS: Final = 5.0
-MISSED_HEARTBEATS: Final = 2
 FIRST_RETRY_SECONDS: Final = 1.0
 MAX_RETRY_SECONDS: Final = 60.0
-FORWARDED_VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TZ", "HOME", "TMPDIR")
-
-
-class _NoRequests:
-    """Refuses requests: a Box makes none."""
-
-    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
-        raise WireError("not_supported", "a Host serves no requests of its Box")
 
 
 class BoxConnection:
-    """One Box process and the connection to it."""
+    """The connection to one Box."""
 
-    def __init__(self, config: BoxConfig, host_id: str, enabled: bool) -> None:
+    def __init__(self, config: BoxConfig, host_id: str, enabled: bool, open_box: OpenBox = start_box) -> None:
+        self._open = open_box
         self._config = config
         self._host_id = host_id
         self.status = BoxStatus("connecting" if enabled else "disabled")
@@ -78,6 +68,20 @@ class BoxConnection:
             details = error.data if isinstance(error.data, dict) else {}
             raise ProviderFailed(error.code, error.message, bool(details.get("retryable"))) from error
 
+    async def stream(self, action: str, data: Any) -> AsyncGenerator[Any, None]:
+        """Yields the parts of a stream. Raises ProviderFailed."""
+        peer = self._peer
+        if peer is None or self.status.state != "ready":
+            raise ProviderFailed("box_unavailable", f"the sandbox is not available: {self.unavailable_reason()}", True)
+        try:
+            async with aclosing(peer.stream(action, data)) as parts:
+                async for part in parts:
+                    yield part
+        except ConnectionClosed as error:
+            raise ProviderFailed("session_lost", "the Box has ended", True) from error
+        except WireError as error:
+            raise ProviderFailed(error.code, error.message) from error
+
     def unavailable_reason(self) -> str:
         """Returns why the Box can't be used; empty if it can."""
         match self.status.state:
@@ -114,26 +118,28 @@ class BoxConnection:
             await asyncio.sleep(retries.next_delay())
 
     async def _run_once(self, retries: Backoff) -> str:
-        """Runs one Box process until it ends. Returns why it ended."""
+        """Uses one connection until it ends. Returns why it ended."""
         try:
-            process, peer = self._spawn()
+            async with self._open() as peer:
+                return await self._serve(peer, retries)
         except OSError as error:
             return f"its process can't be started: {error.strerror}"
+        except WireError as error:
+            return error.message
+
+    async def _serve(self, peer: Peer, retries: Backoff) -> str:
         try:
-            peer.start()
-            try:
-                facts = await peer.call("box_init", self._init(), START_SECONDS)
-            except WireError as error:
-                self._set(_failure(error))
-                return error.message
-            self._peer = peer
-            self._set(BoxStatus("ready", facts=facts))
-            retries.reset()
+            facts = await peer.call("box_init", self._init(), START_SECONDS)
+        except WireError as error:
+            self._set(_failure(error))
+            return error.message
+        self._peer = peer
+        self._set(BoxStatus("ready", facts=facts))
+        retries.reset()
+        try:
             return await self._watch(peer)
         finally:
             self._peer = None
-            peer.close("the Host ends this Box")
-            await _end(process)
 
     def _init(self) -> dict[str, Any]:
         config = self._config.model_dump(mode="json")
@@ -157,23 +163,6 @@ class BoxConnection:
                     return "it does not answer any more"
         return await peer.wait_closed()
 
-    def _spawn(self) -> tuple[ChildProcess, Peer]:
-        child_read, write_fd = os.pipe()
-        read_fd, child_write = os.pipe()
-        variables = {name: os.environ[name] for name in FORWARDED_VARIABLES if name in os.environ}
-        try:
-            process = ChildProcess(
-                [sys.executable, "-P", "-m", "parlour.box"], Path("/"), variables, (child_read, child_write, 2)
-            )
-        except BaseException:
-            os.close(write_fd)
-            os.close(read_fd)
-            raise
-        finally:
-            os.close(child_read)
-            os.close(child_write)
-        return process, Peer(StdioTransport(read_fd, write_fd), _NoRequests(), name="box")
-
 
 def _failure(error: WireError) -> BoxStatus:
     details = error.data if isinstance(error.data, dict) else {}
@@ -183,14 +172,3 @@ def _failure(error: WireError) -> BoxStatus:
         str(details.get("remedy") or ""),
         str(details.get("command") or ""),
     )
-
-
-async def _end(process: ChildProcess) -> None:
-    """Waits until the process has removed its sandboxes; kills it if that takes too long."""
-    try:
-        async with asyncio.timeout(STOP_SECONDS):
-            await process.wait()
-    except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, 9)
-        await process.wait()

@@ -54,7 +54,7 @@ class BoxTools:
         if tool_name not in caller.policy.tool_names:
             raise ProviderFailed("policy_denied", f"the agent's box policy does not have {tool_name}")
         tool = tool_name.partition(".")[2]
-        started_at, session_id = self._audit.now(), caller.session.session_id
+        started_at, session = self._audit.now(), caller.session
         assert tool in BOX_TOOLS
         try:
             skill_name = used_skill(parameters, caller.active_skills)
@@ -67,9 +67,9 @@ class BoxTools:
                 note = await self._attachments.empty_outbox(caller)
                 outcome = outcome.model_copy(update={"content": [*outcome.content, TextElement(text=note)]})
         except ProviderFailed as failure:
-            await self._audit.record(context, tool_name, parameters, session_id, started_at, failure)
+            await self._audit.record(context, tool_name, parameters, session, started_at, failure)
             if failure.code in ("box_unavailable", "capacity_exceeded"):
                 raise
             return error_outcome(failure.message)
-        await self._audit.record(context, tool_name, parameters, session_id, started_at, result)
+        await self._audit.record(context, tool_name, parameters, session, started_at, result)
         return outcome

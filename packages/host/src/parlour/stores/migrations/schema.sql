@@ -127,6 +127,17 @@ CREATE TABLE bots (
 
 ;
 
+CREATE TABLE box_workspaces (
+	conversation_id TEXT NOT NULL, 
+	session_id TEXT NOT NULL, 
+	workspace_id TEXT NOT NULL, 
+	expires_at INTEGER NOT NULL, 
+	PRIMARY KEY (conversation_id, session_id)
+)
+ STRICT
+
+;
+
 CREATE TABLE budget_uses (
 	budget_id TEXT NOT NULL, 
 	subject TEXT NOT NULL, 
@@ -955,6 +966,10 @@ CREATE INDEX audit_by_kind_seq ON audit (kind, seq);
 
 CREATE INDEX audit_by_run_id ON audit (run_id);
 
+CREATE INDEX box_workspaces_by_expires_at ON box_workspaces (expires_at);
+
+CREATE INDEX box_workspaces_by_session_id ON box_workspaces (session_id);
+
 CREATE INDEX budget_uses_by_budget_id_period_tokens ON budget_uses (budget_id, period, tokens);
 
 CREATE INDEX budget_uses_by_period ON budget_uses (period);
@@ -1089,4 +1104,4 @@ CREATE TRIGGER knowledge_chunks_removed AFTER DELETE ON knowledge_chunks BEGIN I
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0023');
+INSERT INTO alembic_version VALUES ('0024');

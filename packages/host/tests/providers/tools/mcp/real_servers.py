@@ -14,11 +14,14 @@ from pathlib import Path
 
 import psutil
 
+from parlour.core.box.messages import BoxConfig
 from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.model.mcp_server import McpServer
 from parlour.core.secrets import SecretBox
 from parlour.core.system import SystemClock
 from parlour.core.tools.mcp import McpServerStatus
+from parlour.providers.box.connection import BoxConnection
+from parlour.providers.box.server_processes import BoxServers
 from parlour.providers.tools.mcp.connection import ReconnectPolicy
 from parlour.providers.tools.mcp.servers import McpServers
 from parlour.testing.memory_journal import MemoryJournal
@@ -28,6 +31,7 @@ INSTALLED = ROOT / ".tools" / "mcp-servers" / "node_modules" / "@modelcontextpro
 EVERYTHING = str(INSTALLED / "server-everything" / "dist" / "index.js")
 FILESYSTEM = str(INSTALLED / "server-filesystem" / "dist" / "index.js")
 HERE = Path(__file__).parent
+NO_BOX = BoxConfig(root="/nowhere")
 QUICK = ReconnectPolicy(start=60, first_pause=0.05, longest_pause=0.2, refresh=60, patience=60)
 
 
@@ -72,7 +76,9 @@ async def connecting(
     book = McpServerRepository(MemoryJournal(), clock)
     for server in servers:
         await book.add(server)
-    made = McpServers(book, secrets, clock, allowed, QUICK)
+    made = McpServers(
+        book, secrets, clock, allowed, QUICK, BoxServers(BoxConnection(NO_BOX, "test", enabled=False)).open
+    )
     await made.start()
     try:
         yield made

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 import pytest
 
@@ -33,7 +33,7 @@ class ScriptedWorker(WorkerProcess):
         self._live = ""
 
     async def connect(
-        self, session: str, target: McpEndpoint, start: float, refresh: float
+        self, session: str, target: McpEndpoint, start: float, refresh: float, process: object = None
     ) -> AsyncGenerator[tuple[McpServerIdentity, McpListing], None]:
         failure_text = self._attempts.popleft() if self._attempts else ""
         if failure_text:
@@ -58,7 +58,9 @@ class ScriptedWorker(WorkerProcess):
 
 @asynccontextmanager
 async def connecting(worker: ScriptedWorker) -> AsyncIterator[McpConnection]:
-    made = McpConnection("server", lambda: McpEndpoint("http"), worker, lambda: None, SystemClock(), PATIENT)
+    made = McpConnection(
+        "server", lambda: nullcontext((McpEndpoint("http"), None)), worker, lambda: None, SystemClock(), PATIENT
+    )
     yield made
     await made.close()
 

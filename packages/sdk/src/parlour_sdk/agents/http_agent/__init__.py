@@ -45,6 +45,12 @@ if TYPE_CHECKING:
     from .updates import ToolStart as ToolStart
     from .updates import Update as Update
     from .updates import UsageReport as UsageReport
+    from .values import answer_file as answer_file
+    from .values import authorization as authorization
+    from .values import decoded as decoded
+    from .values import default_path as default_path
+    from .values import json_object as json_object
+    from .values import usage_report as usage_report
 
 LAZY_EXPORTS = {
     ".client": ("MAX_ERROR_BYTES", "FormFile", "ServiceClient", "ServiceRequest"),
@@ -60,5 +66,6 @@ LAZY_EXPORTS = {
         *("Question", "SessionNamed", "StreamEnd", "Suggestions", "TaskNamed", "ThinkingDelta", "ToolEnd"),
         *("ToolStart", "Update", "UsageReport"),
     ),
+    ".values": ("answer_file", "authorization", "decoded", "default_path", "json_object", "usage_report"),
 }
 __getattr__ = lazy_getattr(__name__, LAZY_EXPORTS)

@@ -64,6 +64,7 @@ class ServiceExchange:
         self._turn = turn
         self._writer = ReplyWriter(turn.session)
         self._unknown_events = 0
+        self._known_files: set[str] = set()
 
     @property
     def is_shown(self) -> bool:
@@ -196,6 +197,8 @@ class ServiceExchange:
             match update:
                 case TaskNamed():
                     self._turn.task_id = update.task_id
+                case AnswerFile() if self._is_known(update):
+                    pass
                 case AnswerFile():
                     file = await self._fetch(update)
                     for result in self._writer.attach(file) if file is not None else ():
@@ -203,6 +206,13 @@ class ServiceExchange:
                 case _:
                     for result in self._writer.write(update):
                         yield result
+
+    def _is_known(self, file: AnswerFile) -> bool:
+        """Returns whether the file was part of the answer before, and remembers it."""
+        key = file.id or file.url
+        is_known = key is not None and key in self._known_files
+        self._known_files |= {key} if key is not None else set()
+        return is_known
 
     async def _fetch(self, file: AnswerFile) -> Result | None:
         """Returns the result for a file of the answer; None if it can't be fetched, which costs no text."""

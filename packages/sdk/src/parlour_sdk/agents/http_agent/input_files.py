@@ -45,6 +45,10 @@ class InputFile:
             raise _too_large(self.name, limit)
         return content
 
+    async def read_base64(self, api: AgentRunAPI, client: ServiceClient, limit: int = MAX_FILE_BYTES) -> str:
+        """Returns the content in base64. Raises ServiceFailure as `read` does."""
+        return base64.b64encode(await self.read(api, client, limit)).decode()
+
 
 def input_files(given: AgentInput) -> list[InputFile]:
     """Returns the files of a message, each once. Raises ServiceFailure if there are too many."""

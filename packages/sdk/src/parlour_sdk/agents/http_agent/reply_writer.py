@@ -29,6 +29,7 @@ class ReplyWriter:
         self._size = 0
         self._usage: Usage | None = None
         self._has_files = False
+        self._started_tools: set[str] = set()
         self._is_message_sent = False
         self.is_shown = False
         """True if a fragment or message was shown."""
@@ -41,7 +42,10 @@ class ReplyWriter:
                 yield from self._write_text(update)
             case updates.AnswerEnd():
                 yield from self._complete()
+            case updates.ToolStart() if update.id in self._started_tools:
+                pass
             case updates.ToolStart():
+                self._started_tools.add(update.id)
                 yield results.tool_started(update.id, update.name, update.parameters)
             case updates.ToolEnd():
                 yield results.tool_completed(update.id, update.name, update.result, update.error)

@@ -36,7 +36,7 @@ class AnswerEnd:
 
 @dataclass(frozen=True, slots=True)
 class ToolStart:
-    """The service calls a tool of its own."""
+    """The service calls a tool of its own. A start with a known id is ignored, since services repeat it."""
 
     id: str
     name: str
@@ -100,13 +100,17 @@ class Suggestions:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFile:
-    """A file of the answer: its content, or the URL it is downloaded from, which may be relative to the address."""
+    """A file of the answer: its content, or the URL it is downloaded from, which may be relative to the address.
+
+    A file with a known id, or without an id a known URL, is ignored, since services name files more than once.
+    """
 
     name: str
     url: str | None = None
     content: bytes | None = None
     mime_type: str | None = None
     kind: str = "file"
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,8 @@ class ServiceRig(RunnerRig):
     key_setting: ClassVar[str] = "api_key"
     """The setting that holds the key."""
     names_sessions: ClassVar[bool] = False
-    """Whether the runner makes the ids of conversations; otherwise the service does."""
+    """Whether the first request carries a conversation id, since the runner or an earlier call has made it; otherwise
+    the service names the conversation in its answer."""
     key: ClassVar[str] = "key-of-the-contract"
     """The key that the configuration has; it must appear nowhere."""
     times: ClassVar[dict[str, float]] = {"connect_timeout": 10, "first_event_timeout": 20, "idle_timeout": 20}

@@ -168,12 +168,14 @@ async def a_lost_session_is_replaced_once(rig: ServiceRig) -> None:
     host = rig.host()
     await _run(rig, host)
     await _run(rig, host)
+    old = rig.session_of(rig.answered()[1])
     rig.forget_sessions()
     run = await _run(rig, host)
     assert run.status == "completed", run
     assert (run.messages[-1].metadata or {}).get("session_reset") is True, run
-    assert len(rig.answered()) == 4
-    old, new = rig.session_of(rig.answered()[2]), run.state["conversation"]["external.conversation_id"]
+    attempts = rig.answered()[2:]
+    assert len(attempts) in (1, 2), "one that fails, unless an earlier call does, and one with a new session"
+    new = run.state["conversation"]["external.conversation_id"]
     assert new not in (None, old)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
@@ -59,7 +59,7 @@ class JsonReply:
 class StreamReply:
     """A stream of events: a value is sent as JSON, a pair also has the name of the event, bytes are sent as they are.
 
-    An `asyncio.Event` is waited for.
+    An `asyncio.Event` is waited for, and so is an `asyncio.Future`, whose result is the list of further events.
 
     `sse` is server-sent events, `lines` one JSON text per line.
     """
@@ -151,13 +151,10 @@ class FakeService(ABC):
         response = web.StreamResponse(headers={"Content-Type": kind, **reply.headers})
         await response.prepare(raw)
         is_due = fault is not None and not fault.after
-        for event in reply.events:
+        async for event in _events(reply.events):
             if fault is not None and is_due:
                 await self._damage(raw, response, reply, fault)
                 fault = None
-            if isinstance(event, asyncio.Event):
-                await event.wait()
-                continue
             encoded = reply.encode(event)
             await response.write(encoded)
             is_due = fault is not None and fault.after in encoded.decode(errors="replace")
@@ -184,6 +181,20 @@ class FakeService(ABC):
     def _notify(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+async def _events(events: Sequence[Any]) -> AsyncGenerator[Any, None]:
+    """Yields the events of a stream. An empty piece lets faults happen before something is waited for."""
+    for event in events:
+        if isinstance(event, asyncio.Future):
+            yield b""
+            for later in await event:
+                yield later
+        elif isinstance(event, asyncio.Event):
+            yield b""
+            await event.wait()
+        else:
+            yield event
 
 
 async def _record(raw: web.Request) -> RecordedRequest:

@@ -33,6 +33,7 @@ from .capabilities import MAX_PROMPTS, MAX_RESOURCES, MAX_TOOLS, build_listing
 from .content import prompt_outcome, resource_outcome, tool_outcome
 from .endpoint import McpEndpoint
 from .errors import ATTEMPT, Attempt, ServerLost, TransportProblem, describe_error
+from .relay import Relay
 from .transports import transport
 
 MAX_PAGES = 50
@@ -112,7 +113,9 @@ class McpSession:
 
 
 @asynccontextmanager
-async def open_session(target: McpEndpoint, problem: TransportProblem) -> AsyncIterator[McpSession]:
+async def open_session(
+    target: McpEndpoint, problem: TransportProblem, relay: Relay | None = None
+) -> AsyncIterator[McpSession]:
     """Connects to a server. It must be entered and left by the same task."""
     changed = asyncio.Event()
 
@@ -121,7 +124,7 @@ async def open_session(target: McpEndpoint, problem: TransportProblem) -> AsyncI
             changed.set()
 
     info = Implementation(name="parlour", version=VERSION)
-    streams = transport(target, problem)
+    streams = transport(target, problem, relay)
     async with Client(streams, message_handler=noticed, client_info=info, cache=None) as client:
         problem.record("")
         yield McpSession(client, problem, changed)

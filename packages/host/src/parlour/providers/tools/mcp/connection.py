@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import aclosing, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import replace
 
 from parlour.core.backoff import Backoff
@@ -16,9 +16,14 @@ from parlour_sdk.values import dataclass
 
 from .endpoint import McpEndpoint
 from .errors import ServerLost
+from .sandboxed import ServerProcess
 from .worker_process import WorkerProcess, new_session
 
 logger = logging.getLogger(__name__)
+
+
+OpenTarget = Callable[[], AbstractAsyncContextManager[tuple[McpEndpoint, ServerProcess | None]]]
+"""Returns how to reach a server, and its process if it runs in the Box. Raises ServerLost or SecretUnreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +51,14 @@ class McpConnection:
     def __init__(
         self,
         name: str,
-        target: Callable[[], McpEndpoint],
+        open_target: OpenTarget,
         worker: WorkerProcess,
         changed: Callable[[], None],
         clock: Clock,
         pace: ReconnectPolicy,
     ) -> None:
         self._name = name
-        self._target = target
+        self._open = open_target
         self._worker = worker
         self._changed = changed
         self._clock = clock
@@ -121,13 +126,16 @@ class McpConnection:
 
     async def _serve(self) -> None:
         """Serves one connection until it is lost."""
-        session, target = new_session(), self._target()
-        updates = self._worker.connect(session, target, self._pace.until_connected(target), self._pace.refresh)
-        async with aclosing(updates):
-            async for identity, listing in updates:
-                self._on_connected(identity, listing)
-                self._session = session
-                self._attempt_done.set()
+        async with self._open() as (target, process):
+            session = new_session()
+            updates = self._worker.connect(
+                session, target, self._pace.until_connected(target), self._pace.refresh, process
+            )
+            async with aclosing(updates):
+                async for identity, listing in updates:
+                    self._on_connected(identity, listing)
+                    self._session = session
+                    self._attempt_done.set()
 
     def _on_connected(self, identity: McpServerIdentity, listing: McpListing) -> None:
         previous = self.status

@@ -19,6 +19,8 @@ class McpEndpoint:
     command: str = ""
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    sandboxed: bool = False
+    """True if the Host relays the lines of a process in the Box."""
 
     @classmethod
     def decode(cls, fields: Mapping[str, Any]) -> "McpEndpoint":

@@ -1,8 +1,9 @@
 """Provides the tools of all configured MCP servers as one source, named `server.tool`."""
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from ..source import OfferedTool
 from .connection import McpConnection, ReconnectPolicy
 from .endpoint import McpEndpoint, decrypt_endpoint
 from .errors import ServerLost
+from .sandboxed import OpenServer, ServerProcess
 from .tool_mapping import to_request, to_tools
 from .worker_process import WorkerProcess, new_session
 
@@ -38,12 +40,14 @@ class McpServers:
         clock: Clock,
         allow_unsandboxed: bool,
         pace: ReconnectPolicy,
+        open_in_box: OpenServer,
     ) -> None:
         self._repository = repository
         self._secrets = secrets
         self._clock = clock
         self._allow_unsandboxed = allow_unsandboxed
         self._pace = pace
+        self._open_in_box = open_in_box
         self._worker = WorkerProcess()
         self._reload_lock = asyncio.Lock()
         """Prevents two concurrent changes of a server from leaving two connections behind."""
@@ -95,25 +99,30 @@ class McpServers:
 
     async def test(self, server: McpServer) -> McpServerStatus:
         try:
-            target = self._target(server)
-            updates = self._worker.connect(
-                new_session(), target, self._pace.until_connected(target), self._pace.refresh
-            )
-            async with aclosing(updates):
-                identity, listing = await anext(updates)
+            async with self._open(replace(server, server_id=McpServerId(f"test-{new_session()}"))) as (target, process):
+                seconds = self._pace.until_connected(target)
+                updates = self._worker.connect(new_session(), target, seconds, self._pace.refresh, process)
+                async with aclosing(updates):
+                    identity, listing = await anext(updates)
         except (ServerLost, SecretUnreadable, OSError) as error:
             return McpServerStatus("failed", self._clock.now(), str(error))
         return McpServerStatus("connected", self._clock.now(), identity=identity, listing=listing)
 
     def _connection(self, server: McpServer) -> McpConnection:
-        reach = partial(self._target, server)
-        return McpConnection(server.name, reach, self._worker, self._change, self._clock, self._pace)
+        return McpConnection(
+            server.name, partial(self._open, server), self._worker, self._change, self._clock, self._pace
+        )
 
-    def _target(self, server: McpServer) -> McpEndpoint:
-        """Returns how to reach a server. Raises ServerLost or SecretUnreadable with a reason."""
+    @asynccontextmanager
+    async def _open(self, server: McpServer) -> AsyncIterator[tuple[McpEndpoint, ServerProcess | None]]:
+        """Yields how to reach a server, and its process in the Box. Raises ServerLost or SecretUnreadable."""
+        if server.transport == "stdio" and server.sandboxed:
+            async with self._open_in_box(server, decrypt_endpoint(server, self._secrets)) as process:
+                yield McpEndpoint("stdio", sandboxed=True), process
+            return
         if server.transport == "stdio" and not (self._allow_unsandboxed or server.unsandboxed_by):
             raise ServerLost(UNSANDBOXED)
-        return decrypt_endpoint(server, self._secrets)
+        yield decrypt_endpoint(server, self._secrets), None
 
     def _change(self) -> None:
         self._offers = None

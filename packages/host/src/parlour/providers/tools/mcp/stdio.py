@@ -91,7 +91,7 @@ async def _read(
         try:
             while line := await process.stdout.readline():
                 if line.strip():
-                    await to_client.send(_message(line))
+                    await to_client.send(parse_message(line))
             problem.record(await _exit_reason(process, error_lines))
         except ValueError:
             problem.record(f"it sent a line of more than {MAX_LINE_BYTES} bytes")
@@ -105,7 +105,8 @@ async def _exit_reason(process: Process, error_lines: deque[str]) -> str:
     return f"its process {f'ended with status {process.returncode}' if exit_code else 'closed its output'}{last}"
 
 
-def _message(line: bytes) -> Incoming:
+def parse_message(line: bytes) -> Incoming:
+    """Returns the message of a line, or the error if it is none."""
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError as error:

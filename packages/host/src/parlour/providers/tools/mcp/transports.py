@@ -14,14 +14,19 @@ from mcp.shared.message import SessionMessage
 from .endpoint import McpEndpoint
 from .errors import TransportProblem
 from .http import CONNECT_SECONDS, MAX_RESPONSE_BYTES, READ_SECONDS, http_client
+from .relay import Relay, relayed
 from .stdio import stdio
 
 Incoming = SessionMessage | Exception
 
 
 @asynccontextmanager
-async def transport(target: McpEndpoint, problem: TransportProblem) -> AsyncIterator[TransportStreams]:
-    async with _streams(target, problem) as (incoming, outgoing):
+async def transport(
+    target: McpEndpoint, problem: TransportProblem, relay: Relay | None = None
+) -> AsyncIterator[TransportStreams]:
+    """Connects to a server; to one in the Box by its relay."""
+    streams = relayed(relay) if relay is not None else _streams(target, problem)
+    async with streams as (incoming, outgoing):
         yield _EndDetectingStream(incoming, problem), outgoing
 
 

@@ -5,6 +5,7 @@ a server offers as long as it is connected, `ask` streams the pieces of one resu
 """
 
 import asyncio
+import base64
 import logging
 import os
 from collections.abc import AsyncGenerator, Coroutine
@@ -18,6 +19,7 @@ from ..sanitize import sanitize_outcome
 from .client import McpSession, open_session
 from .endpoint import McpEndpoint
 from .errors import LOST_ERROR_CODE, ServerLost, TransportProblem, describe_error
+from .relay import Relay
 
 PIECE_CHARACTERS = 256 * 1024
 
@@ -27,6 +29,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._sessions: dict[str, McpSession] = {}
+        self._relays: dict[str, Relay] = {}
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
         match action:
@@ -34,6 +37,8 @@ class Worker:
                 return self._connect(
                     data["session"], McpEndpoint.decode(data["target"]), data["start"], data["refresh"]
                 )
+            case "feed":
+                return self._feed(data["session"], data)
             case "ask":
                 return self._ask(data["session"], McpRequest(**data["wanted"]))
             case _:
@@ -64,9 +69,12 @@ class Worker:
         refresh: float,
         updates: asyncio.Queue[dict[str, Any] | WireError],
     ) -> None:
-        problem = TransportProblem()
+        problem, relay = TransportProblem(), None
+        if target.sandboxed:
+            relay = self._relays[name] = Relay(lambda line: updates.put_nowait({"line": line}), problem)
+            updates.put_nowait({"relays": True})
         try:
-            async with asyncio.timeout(start) as deadline, open_session(target, problem) as session:
+            async with asyncio.timeout(start) as deadline, open_session(target, problem, relay) as session:
                 deadline.reschedule(None)
                 self._sessions[name] = session
                 while True:
@@ -78,6 +86,15 @@ class Worker:
             updates.put_nowait(WireError(LOST_ERROR_CODE, describe_error(error, problem)))
         finally:
             self._sessions.pop(name, None)
+            self._relays.pop(name, None)
+
+    async def _feed(self, name: str, data: dict[str, Any]) -> None:
+        """Takes what a server in the Box has written, or why it ended."""
+        relay = self._relays.get(name)
+        if relay is not None and "ended" in data:
+            await relay.end(data["ended"])
+        elif relay is not None:
+            await relay.feed(base64.b64decode(data["data"]))
 
     async def _ask(self, name: str, request: McpRequest) -> AsyncGenerator[str, None]:
         session = self._sessions.get(name)

@@ -1,6 +1,7 @@
 """Manages the process that talks to MCP servers: it is started when first needed, and again after it exited."""
 
 import asyncio
+import base64
 import os
 import sys
 from collections.abc import AsyncGenerator
@@ -25,6 +26,7 @@ from parlour_sdk.wire import ConnectionClosed, Peer, StdioTransport, WireError
 
 from .endpoint import McpEndpoint
 from .errors import LOST_ERROR_CODE, ServerLost
+from .sandboxed import ServerProcess
 
 MODULE = "parlour.providers.tools.mcp.worker"
 INHERITED_VARIABLES = (
@@ -53,12 +55,38 @@ class WorkerProcess:
         self._process: asyncio.subprocess.Process | None = None
 
     async def connect(
-        self, session: str, target: McpEndpoint, start: float, refresh: float
+        self, session: str, target: McpEndpoint, start: float, refresh: float, process: ServerProcess | None = None
     ) -> AsyncGenerator[tuple[McpServerIdentity, McpListing], None]:
-        """Yields identity and listing of a server, now and after every change. Raises ServerLost."""
+        """Yields identity and listing of a server, now and after every change. Raises ServerLost.
+
+        The lines of a server in the Box are relayed from and to its process.
+        """
         request = {"session": session, "target": asdict(target), "start": start, "refresh": refresh}
-        async for update in self._stream("connect", request):
-            yield McpServerIdentity(**update["identity"]), _listing(update["listing"])
+        reading: asyncio.Task[None] | None = None
+        try:
+            async with aclosing(self._stream("connect", request)) as updates:
+                async for update in updates:
+                    if process is not None and "line" in update:
+                        await process.write(update["line"].encode() + b"\n")
+                    elif process is not None and "relays" in update:
+                        reading = asyncio.create_task(self._relay(session, process))
+                    else:
+                        yield McpServerIdentity(**update["identity"]), _listing(update["listing"])
+        finally:
+            if reading is not None:
+                reading.cancel()
+                await asyncio.wait([reading])
+
+    async def _relay(self, session: str, process: ServerProcess) -> None:
+        """Passes on what a server writes, and why it ended."""
+        peer = await self._connect()
+        with suppress(WireError):  # the worker has ended, which its stream reports
+            try:
+                async for data in process.read():
+                    encoded = base64.b64encode(data).decode()
+                    await peer.call("feed", {"session": session, "data": encoded})
+            except ServerLost as lost:
+                await peer.call("feed", {"session": session, "ended": str(lost)})
 
     async def ask(self, session: str, request: McpRequest) -> ToolOutcome:
         """Sends a request to a connected server. Raises ServerLost."""
