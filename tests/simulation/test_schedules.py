@@ -48,6 +48,7 @@ STEPS = (
     "outbox.sent",
     "send",
     "event.hooked",
+    "hooks.answer",
     "job.begin",
     "job.wait",
     "job.end",

@@ -52,7 +52,11 @@ def _default(setting: DeclaredSetting) -> str:
     default = setting.default
     if setting.options.default_text:
         return setting.options.default_text
-    return "" if default in ("", [], None) else f"`{default}`" if isinstance(default, str) else f"{default:,}"
+    if default in ("", [], None):
+        return ""
+    if isinstance(default, list):
+        return ", ".join(f"`{each}`" for each in default)
+    return f"`{default}`" if isinstance(default, str) else f"{default:,}"
 
 
 def _accepted_values(setting: DeclaredSetting) -> str:

@@ -273,7 +273,14 @@ describe("settings", () => {
       heard_days: 30,
     },
     runs: { concurrent: 1, per_person: 1, per_sender_per_minute: 1, per_conversation_per_minute: 1 },
-    workspace: { time_zone: "UTC", language: "en", outbound_ips: [], currency: "" },
+    workspace: {
+      time_zone: "UTC",
+      language: "en",
+      command_prefixes: ["/"],
+      admin_commands: [],
+      outbound_ips: [],
+      currency: "",
+    },
     logs: { level: "info" },
     changed: [],
   };

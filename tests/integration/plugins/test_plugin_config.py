@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.chat import Chat
-from tests.support.harness import ECHO, ECHO_PLUGIN, ROOT, Host, error_code, eventually, named_fields
+from tests.support.harness import ECHO, ECHO_PLUGIN, ROOT, Host, error_code, eventually, named_fields, texts
 
 CONFIGURED = ROOT / "tests" / "fixtures" / "plugins" / "configured.py"
 PATH = "/plugins/test/configured/config"
@@ -48,6 +48,21 @@ async def test_change_restarts_the_plugin_and_keeps_secrets_from_readers(configu
     audit = [entry for entry in configured.items("/audit") if entry["action"] == "plugin.configure"]
     assert len(audit) == 2
     assert "s3cret-canary" not in str(audit)
+
+
+def test_command_and_reply_over_http_are_part_of_the_result(configured: Host) -> None:
+    agent = configured.agent(ECHO)
+    told = configured.ask(agent, "/settings", event_id="http command")
+    assert (told["outcome"], told["run"]) == ("control", None)
+    assert texts(told)[0].endswith(("token", "canary"))
+    assert texts(configured.ask(agent, "/settings", event_id="http command")) == texts(told)
+    assert texts(configured.ask(agent, "/agent"))[0].startswith("tester answers here.")
+    configured.ask(agent, "ping", event_id="http reply")
+    eventually(
+        lambda: "pong" in texts(configured.ask(agent, "ping", event_id="http reply")), "the reply is with the result"
+    )
+    why = configured.http().get("/events/http reply/why").json()["steps"]
+    assert "A plugin replied to it." in [step["text"] for step in why]
 
 
 def test_wrong_values_are_refused_by_name(configured: Host) -> None:

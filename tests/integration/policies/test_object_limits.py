@@ -6,7 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from tests.support.harness import ECHO, ECHO_PLUGIN, PUPPET_PLUGIN, Host, error_code
 
 BOT = {"name": "desk", "adapter": "onebot11", "adapter_config": {"mode": "reverse", "port": 1}, "enabled": False}
-LIMITS = {"PARLOUR__LIMITS__AGENTS": 3, "PARLOUR__LIMITS__BOTS": 1, "PARLOUR__LIMITS__PLUGINS": 1}
+LIMITS = {
+    "PARLOUR__LIMITS__AGENTS": 3,
+    "PARLOUR__LIMITS__BOTS": 1,
+    "PARLOUR__LIMITS__PLUGINS": 1,
+    "PARLOUR__LIMITS__KNOWLEDGE_BASES": 1,
+}
 
 
 def test_objects_beyond_their_limits_are_refused_also_at_the_same_moment(make_host: Callable[..., Host]) -> None:
@@ -26,6 +31,11 @@ def test_objects_beyond_their_limits_are_refused_also_at_the_same_moment(make_ho
     refused = http.post("/bots", json=BOT)
     assert (refused.status_code, error_code(refused)) == (409, "limit_reached")
     assert "limits.bots" in refused.json()["error"]["message"]
+
+    assert http.post("/knowledge-bases", json={"name": "Handbook"}).status_code == 201
+    second = http.post("/knowledge-bases", json={"name": "Recipes"})
+    assert (second.status_code, error_code(second)) == (409, "limit_reached")
+    assert "limits.knowledge_bases" in second.json()["error"]["message"]
 
     plugin = http.post("/plugins/install", json={"source": str(PUPPET_PLUGIN)})
     assert (plugin.status_code, error_code(plugin)) == (409, "limit_reached")

@@ -7410,6 +7410,10 @@ export interface components {
         };
         /** WorkspaceBody */
         WorkspaceBody: {
+            /** Admin Commands */
+            admin_commands?: string[] | null;
+            /** Command Prefixes */
+            command_prefixes?: string[] | null;
             /** Currency */
             currency?: string | null;
             /** Language */
@@ -7420,6 +7424,10 @@ export interface components {
             time_zone?: string | null;
         };
         WorkspaceResponse: {
+            /** @description Names of commands that only owners and admins of a group use. */
+            admin_commands: string[];
+            /** @description How chat commands begin; the first is the one that is told. */
+            command_prefixes: string[];
             /** @description The code of the currency that costs are shown in; empty: that of the providers, where they agree. */
             currency: string;
             /**

@@ -20,6 +20,7 @@ from parlour.core.approvals.tool_approvals import ToolApprovals
 from parlour.core.journal import Journal
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import Providers
+from parlour.core.plugin_hooks.direct_replies import DirectReplies
 from parlour.core.runs.model_call_log import ModelCallLog
 from parlour.core.runs.tool_outputs import ToolOutputLimiter
 from parlour.core.store.artifact_service import ArtifactService
@@ -39,6 +40,7 @@ def resource_groups(
     tool_approvals: ToolApprovals,
     artifacts: ArtifactService,
     model_calls: ModelCallLog,
+    direct: DirectReplies,
     journal: Journal,
     ids: Ids,
     clock: Clock,
@@ -53,7 +55,7 @@ def resource_groups(
         KnowledgeActions(providers.knowledge, RecordedSearches(journal)),
         SkillActions(providers.skills),
         FileActions(providers.files),
-        PlatformActions(providers.platforms, ChunkedUploads(ids, clock)),
+        PlatformActions(providers.platforms, direct, ChunkedUploads(ids, clock)),
         ArtifactActions(artifacts, providers.documents, journal, ids, clock),
         StateActions(journal, clock),
         StorageActions(Storage(journal, clock), DEFAULT_QUOTAS),

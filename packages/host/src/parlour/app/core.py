@@ -26,6 +26,7 @@ from parlour.core.ingest.scheduler import Scheduler
 from parlour.core.jobs.jobs import Jobs
 from parlour.core.memory.service import MemoryService
 from parlour.core.message_policy.filters import TextFilters
+from parlour.core.model.command_rules import CommandRules
 from parlour.core.models.days import Days
 from parlour.core.models.reservations import Reservations
 from parlour.core.platforms.directory import Directory
@@ -99,6 +100,7 @@ class Core:
     slots: RunSlotPool
     loop_guard: LoopGuard
     languages: Languages
+    command_rules: CommandRules
     reservations: Reservations
     memory: MemoryService
     scheduler: Scheduler
@@ -159,6 +161,7 @@ def build_core(ports: CorePorts) -> Core:
         pipelines=config.pipelines,
         filters=config.filters,
         languages=config.languages,
+        command_rules=config.command_rules,
         audit_log=records.audit_log,
         model_calls=records.model_calls,
         artifacts=records.artifacts,

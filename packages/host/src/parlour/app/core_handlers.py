@@ -32,13 +32,16 @@ from parlour.core.ingest.builtin_commands import BuiltinCommands
 from parlour.core.ingest.command_executor import CommandExecutor
 from parlour.core.ingest.command_log import CommandLog
 from parlour.core.ingest.gateway import Gateway
+from parlour.core.ingest.info_commands import InfoCommands
 from parlour.core.ingest.memory_commands import MemoryCommands
 from parlour.core.ingest.observers import EventObservers
 from parlour.core.ingest.preparation import EventPreparer, OutdatedSuggestions
+from parlour.core.message_policy.limits import MessageLimits
 from parlour.core.model.command import CommandParser
 from parlour.core.models import gated_models
 from parlour.core.models.budgeted_models import BudgetedModels
 from parlour.core.plugin_hooks.commands import CommandReplies, PluginCommands
+from parlour.core.plugin_hooks.direct_replies import DirectReplies
 from parlour.core.remote.workers import RemoteWorkers
 from parlour.core.reruns.rehearsals import HookRehearsals
 from parlour.core.reruns.rerun_executor import RerunExecutor
@@ -67,6 +70,7 @@ from parlour.version import VERSION
 from parlour_sdk.values import dataclass
 
 from .actions import build_handlers, resource_groups
+from .command_facts import HostCommandFacts
 from .core_ports import CorePorts
 from .core_records import ConfigParts, DeliveryParts, HookParts, RecordParts
 from .core_runs import ActionParts, RunBasics, RunParts
@@ -210,14 +214,17 @@ def build_gateway(
     """Builds the entry of events, with the chat commands."""
     journal, ids, clock, languages = ports.journal, ports.ids, ports.clock, config.languages
     conversations = delivery.conversations
-    replies = CommandReplies(ports.bots, delivery.service, journal)
+    rules, limits = config.command_rules, MessageLimits(journal, lambda: records.days.time_zone, clock)
+    facts = HostCommandFacts(journal, ports.components, ports.runners, ports.providers.models, limits, clock)
+    replies = CommandReplies(ports.bots, delivery.service, journal, clock)
     parser = CommandParser(
         [
-            BuiltinCommands(router, conversations, lanes.control, languages, ids, clock),
-            MemoryCommands(router, records.memory, languages),
+            InfoCommands(router, rules, facts, languages),
+            BuiltinCommands(router, rules, conversations, lanes.control, languages, ids, clock),
+            MemoryCommands(router, rules, records.memory, languages),
             ApprovalCommands(approvals, languages),
             OutdatedSuggestions(languages),
-            PluginCommands(ports.components, ports.plugins, router, config.bots, replies, languages),
+            PluginCommands(ports.components, ports.plugins, router, config.bots, replies, languages, rules),
         ]
     )
     log = CommandLog(journal, conversations, delivery.service, basics.outcomes, hooks.host_events, ids, clock)
@@ -248,7 +255,14 @@ def build_gate(
     providers = replace(ports.providers, models=budgeted)
     groups = [
         *resource_groups(
-            providers, actions.tool_approvals, records.artifacts, records.model_calls, journal, ids, clock
+            providers,
+            actions.tool_approvals,
+            records.artifacts,
+            records.model_calls,
+            DirectReplies(journal, delivery.service, clock),
+            journal,
+            ids,
+            clock,
         ),
         HistoryActions(records.history),
         EventActions(EventRecordReader(journal, ports.cursors)),

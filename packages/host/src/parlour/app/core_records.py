@@ -32,6 +32,7 @@ from parlour.core.memory.service import MemoryService
 from parlour.core.message_policy.filters import TextFilters
 from parlour.core.message_policy.outputs import OutputPolicies
 from parlour.core.message_policy.word_lists import CompiledWordLists
+from parlour.core.model.command_rules import CommandRules
 from parlour.core.models.days import Days
 from parlour.core.models.reported_usage import ReportedUsage
 from parlour.core.models.reservations import Reservations
@@ -73,6 +74,7 @@ class ConfigParts:
     filters: TextFilters
     """Filters of message policies, which use the word lists."""
     languages: Languages
+    command_rules: CommandRules
 
 
 def build_config(ports: CorePorts) -> ConfigParts:
@@ -92,6 +94,7 @@ def build_config(ports: CorePorts) -> ConfigParts:
         pipelines=PipelineRepository(journal, clock),
         filters=TextFilters(CompiledWordLists(word_lists).find),
         languages=Languages(ports.language),
+        command_rules=CommandRules(),
     )
 
 

@@ -12,5 +12,7 @@ class LimitSettings(BaseModel):
     """Agents that may exist."""
     bots: int = Field(default=0, ge=0, le=100_000)
     """Bots that may exist."""
+    knowledge_bases: int = Field(default=0, ge=0, le=100_000)
+    """Knowledge bases that may exist."""
     plugins: int = Field(default=0, ge=0, le=100_000)
     """Plugins that may be installed over HTTP or on the page; upgrades are always possible."""

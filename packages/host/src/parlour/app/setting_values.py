@@ -40,4 +40,7 @@ NewCount = Annotated[int, Field(ge=1, le=100_000)]
 NewRate = Annotated[int, Field(ge=0, le=100_000, description="0: no limit")]
 NewTimeZone = Annotated[str, Field(max_length=64), EXISTING_ZONE]
 NewAddresses = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=100)]
+NewPrefixes = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=10, pattern=r"^\S+$")]], Field(min_length=1, max_length=10)
+]
 NewCurrency = Annotated[str, Field(pattern=CURRENCY, description="Empty: that of the providers")]

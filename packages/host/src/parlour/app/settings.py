@@ -31,6 +31,7 @@ from .setting_values import (
     NewCount,
     NewCurrency,
     NewDays,
+    NewPrefixes,
     NewRate,
     NewTimeZone,
 )
@@ -338,6 +339,18 @@ class WorkspaceSettings(ConfigSection):
         RuntimeSetting(description="In which the Host speaks to people whose own language it does not know."),
     ] = DEFAULT_LANGUAGE
     """Language of the Host's notices to users whose locale is unknown."""
+    command_prefixes: Annotated[
+        list[str],
+        COMMA_LIST,
+        RuntimeSetting(NewPrefixes, "How chat commands begin; the first is the one that is told."),
+    ] = Field(default=["/"], max_length=10)
+    """Prefixes of chat commands."""
+    admin_commands: Annotated[
+        list[str],
+        COMMA_LIST,
+        RuntimeSetting(NewAddresses, "Names of commands that only owners and admins of a group use."),
+    ] = []
+    """Chat commands that in groups only owners and admins may use, such as `new, why`."""
     outbound_ips: Annotated[list[str], COMMA_LIST, RuntimeSetting(NewAddresses)] = []
     """Addresses from which this Host connects to platforms, shown where a platform asks for them."""
     currency: Annotated[

@@ -102,9 +102,9 @@ async def test_plugin_lists_commands_of_the_host_and_of_plugins() -> None:
     components.replace_plugin(OTHER, "1", [command])
     world, _ = await open_world(components=components)
     listed = (await world.core.gate.call(ME, "list_commands", {"call_id": "c:1"}))["commands"]
+    builtin = ("help", "new", "stop", "agent", "model", "usage", "why")
     assert [(each["name"], each.get("plugin_id")) for each in listed] == [
-        ("new", None),
-        ("stop", None),
+        *((name, None) for name in builtin),
         ("weather", OTHER),
     ]
-    assert listed[2]["usage"] == "/weather"
+    assert listed[-1]["usage"] == "/weather"

@@ -98,7 +98,7 @@ async def test_run_of_another_user_cannot_be_stopped() -> None:
 
 
 ORDINARY: dict[str, dict[str, Any]] = {
-    "over the API": {"text": "/new", "surface": "api"},
+    "through a door": {"text": "/new", "surface": "openai"},
     "with more text": {"text": "/new please"},
     "in other letters": {"text": "/NEW"},
     "of another type": {"text": "/new", "event_type": "message.edited"},

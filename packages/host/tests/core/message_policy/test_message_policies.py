@@ -34,6 +34,22 @@ def replies(world: World) -> list[str]:
     return [row["content"] for row in world.rows(TRANSCRIPT) if row["role"] == "assistant"]
 
 
+async def test_file_of_a_long_text_is_not_named_if_words_of_it_are_masked() -> None:
+    long_text = "x" * 70_000 + " Falcon"
+    world = await open_world({})
+    await world.say(long_text)
+    await world.rest()
+    [user, _] = world.rows(TRANSCRIPT)
+    assert "artifact_id" in user["artifact_refs"]
+    world = await open_world({"filters": {"input": [words("mask", "Falcon")]}})
+    await world.say(long_text)
+    await world.rest()
+    [user, _] = world.rows(TRANSCRIPT)
+    assert loads(user["artifact_refs"]) == []
+    [run] = world.plugins.runs
+    assert "Falcon" not in str(run.context)
+
+
 async def test_message_that_the_policy_ignores_is_dropped_with_the_reason() -> None:
     world = await open_world({"wake": {"ignore": {"prefixes": ["#"]}}})
     await world.say("# note", surface="api")

@@ -297,6 +297,7 @@ class RouterBuilder:
                 host.knowledge,
                 plugins,
                 host.knowledge.embedding_problem,
+                ObjectLimit("knowledge_bases", self.settings.limits.knowledge_bases, lambda: len(list(access.all()))),
                 host.cursors,
                 host.ids,
                 host.clock,

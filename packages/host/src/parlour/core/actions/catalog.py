@@ -21,8 +21,13 @@ from .handlers import Handler
 InstalledPlugins = Callable[[], Sequence[PluginInfo]]
 """Returns the installed plugins."""
 BUILTIN_COMMANDS: dict[str, I18nText] = {
+    "help": {"en_US": "Lists the commands", "zh_Hans": "列出命令"},
     "new": {"en_US": "Begins a new conversation in this chat", "zh_Hans": "在此聊天中开始新的对话"},
     "stop": {"en_US": "Stops the answer that is being given", "zh_Hans": "停止正在进行的回答"},
+    "agent": {"en_US": "Says which agent answers here", "zh_Hans": "显示在此回答的智能体"},
+    "model": {"en_US": "Says which models the agent uses", "zh_Hans": "显示智能体使用的模型"},
+    "usage": {"en_US": "Says how much is used and what is left", "zh_Hans": "显示用量与剩余额度"},
+    "why": {"en_US": "Says what became of your last message", "zh_Hans": "说明上一条消息的处理结果"},
 }
 """Chat commands of the Host itself, with their descriptions."""
 

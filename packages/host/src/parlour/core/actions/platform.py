@@ -9,18 +9,20 @@ from pydantic import BaseModel
 from parlour.core.errors import CallRejected
 from parlour.core.model.ids import BotId
 from parlour.core.model.providers import Platforms
+from parlour.core.plugin_hooks.direct_replies import DirectReplies
 from parlour.core.runs.caller import ActionCaller
 from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.protocol.listing import BotCapabilities, BotList, GetBotCapabilities, ListBots
-from parlour_sdk.protocol.platform_api import PlatformCall, UploadedFile, UploadFile
+from parlour_sdk.protocol.platform_api import PlatformCall, ReplyMessage, UploadedFile, UploadFile
 
 from .chunked_uploads import ChunkedUploads
 from .handlers import Handler
 
 
 class PlatformActions:
-    def __init__(self, platforms: Platforms, uploads: ChunkedUploads) -> None:
+    def __init__(self, platforms: Platforms, direct: DirectReplies, uploads: ChunkedUploads) -> None:
         self._platforms = platforms
+        self._direct = direct
         self._uploads = uploads
 
     def handlers(self) -> dict[str, Handler]:
@@ -30,7 +32,7 @@ class PlatformActions:
         """Returns the handlers of all actions whose request names a bot."""
         requests = {name: action.request for name, action in HOST_ACTIONS.items()}
         handlers = {name: self._method(name) for name, request in requests.items() if issubclass(request, PlatformCall)}
-        return {**handlers, "upload_file": self._upload}
+        return {**handlers, "upload_file": self._upload, "reply_message": self._reply}
 
     def _method(self, name: str) -> Callable[[ActionCaller, PlatformCall], Awaitable[BaseModel]]:
         answer = HOST_ACTIONS[name].answer
@@ -42,6 +44,13 @@ class PlatformActions:
             return answer.model_validate(response if response is not None else {})
 
         return call
+
+    async def _reply(self, caller: ActionCaller, request: PlatformCall) -> BaseModel:
+        """Replies to an event: through the Host itself if it came over HTTP or in the web chat."""
+        assert isinstance(request, ReplyMessage)
+        _refuse_paths(request.model_dump())
+        sent = await self._direct.reply(request)
+        return sent if sent is not None else await self._method("reply_message")(caller, request)
 
     async def _upload(self, caller: ActionCaller, request: PlatformCall) -> BaseModel:
         assert isinstance(request, UploadFile)

@@ -3,6 +3,7 @@ message.
 """
 
 from parlour.core.model.command import CHAT_SURFACES, ChatCommand, CommandResult
+from parlour.core.model.command_rules import CommandRules
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.routing.decisions import ToAgent
@@ -21,6 +22,7 @@ class BuiltinCommands:
     def __init__(
         self,
         router: Router,
+        rules: CommandRules,
         conversations: Conversations,
         control: RunControl,
         languages: Languages,
@@ -28,6 +30,7 @@ class BuiltinCommands:
         clock: Clock,
     ) -> None:
         self._router = router
+        self._rules = rules
         self._conversations = conversations
         self._control = control
         self._languages = languages
@@ -41,12 +44,14 @@ class BuiltinCommands:
             or event.run_request is not None
         ):
             return None
-        text = event.text.strip()
-        if text not in ("/new", "/stop") or event.input.get("attachments"):
+        name, arguments = self._rules.parse(event.text)
+        if name not in ("new", "stop") or arguments or event.input.get("attachments"):
             return None
-        return ChatCommand(text) if isinstance(self._router.decide(event), ToAgent) else None
+        return ChatCommand(f"/{name}") if isinstance(self._router.decide(event), ToAgent) else None
 
     async def execute(self, control_input: ChatCommand, event: RecordedEvent) -> CommandResult:
+        if not self._rules.allows(control_input.name.removeprefix("/"), event.envelope):
+            return CommandResult("only an admin may use it", self._languages.text(event, "command.admins"))
         return await (self._start_new_conversation(event) if control_input.name == "/new" else self._stop(event))
 
     async def _start_new_conversation(self, event: RecordedEvent) -> CommandResult:

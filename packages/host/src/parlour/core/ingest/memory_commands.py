@@ -3,6 +3,7 @@
 from parlour.core.memory.service import MemoryPlace, MemoryService, place_of
 from parlour.core.model.agent import Agent
 from parlour.core.model.command import CHAT_SURFACES, ChatCommand, CommandResult
+from parlour.core.model.command_rules import CommandRules
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.memory import CHAT_OWNER, MemoryPolicy
 from parlour.core.routing.decisions import ToAgent
@@ -21,8 +22,9 @@ DECIDING_ROLES = ("owner", "admin")
 class MemoryCommands:
     """Recognizes and executes `/memory` where an agent that may remember things answers."""
 
-    def __init__(self, router: Router, memory: MemoryService, languages: Languages) -> None:
+    def __init__(self, router: Router, rules: CommandRules, memory: MemoryService, languages: Languages) -> None:
         self._router = router
+        self._rules = rules
         self._memory = memory
         self._languages = languages
 
@@ -30,7 +32,8 @@ class MemoryCommands:
         is_chat = event.surface in CHAT_SURFACES and event.event_type == "message.received"
         if not is_chat or event.run_request is not None:
             return None
-        text = " ".join(event.text.split())
+        name, arguments = self._rules.parse(event.text)
+        text = " ".join([f"/{name}", *arguments.split()])
         if text not in COMMANDS or event.input.get("attachments") or self._agent(event) is None:
             return None
         return ChatCommand("/memory", text.partition(" ")[2])

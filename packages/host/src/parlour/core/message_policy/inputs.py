@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.event import TEXT_REF, EventEnvelope, RecordedEvent
 
 from .filters import FilteredContent, TextFilters
 from .wake import waking_prefix
@@ -33,11 +33,18 @@ def prepare_input(policy: "MessagePolicy", event: EventEnvelope, filtered: Filte
     agent_input |= {"contents": contents} if "contents" in agent_input else {}
     if agent_input == event.input:
         return event
-    # the chain of the platform has the text as it was written
-    data = (
-        {name: value for name, value in event.data.items() if name != "message_chain"} if filtered.hits else event.data
-    )
-    return replace(event, input=agent_input, data=data)
+    if not filtered.hits:
+        return replace(event, input=agent_input)
+    return without_original(replace(event, input=agent_input))
+
+
+def without_original(event: EventEnvelope) -> EventEnvelope:
+    """Returns a changed message without what still has its text as it was written: the chain of the platform, and the
+    file of a long text.
+    """
+    data = {name: value for name, value in event.data.items() if name != "message_chain"}
+    metadata = {name: value for name, value in event.metadata.items() if name != TEXT_REF}
+    return replace(event, data=data, metadata=metadata)
 
 
 def join_inputs(first: EventEnvelope, others: Sequence[RecordedEvent], with_names: bool) -> EventEnvelope:

@@ -38,6 +38,17 @@ class MessageLimits:
         self._time_zone = time_zone
         self._clock = clock
 
+    async def states(
+        self, policy: "MessagePolicy", owner: LimitPolicyId, event: RecordedEvent
+    ) -> "list[tuple[MessageLimit, int]]":
+        """Returns each limit with the number of messages that are left for the sender of an event."""
+        found: list[tuple[MessageLimit, int]] = []
+        for limit in policy.limits:
+            rate = rate_limit(limit, owner, self._time_zone())
+            state = await self._counters.state(rate, _subject(limit, event), self._clock.now())
+            found.append((limit, state.left))
+        return found
+
     async def count(
         self, policy: "MessagePolicy", owner: LimitPolicyId, events: Sequence[RecordedEvent]
     ) -> "tuple[Statement, ...] | UsedUpLimit":

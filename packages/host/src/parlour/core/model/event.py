@@ -14,6 +14,8 @@ JsonObject = Mapping[str, Any]
 
 LOCALE = "locale"
 """Key in an actor's data: the language of the user, if the platform or the client provides it."""
+TEXT_REF = "text_ref"
+"""Key in an event's metadata: the artifact with the whole of a text that is too long for the transcript."""
 HAPPENED_AT = "happened_at"
 """Key in an event's metadata: the time of the event by the Host's clock, if the source's clock was compared with it."""
 

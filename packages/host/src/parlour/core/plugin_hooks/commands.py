@@ -15,9 +15,17 @@ from parlour.core.delivery.service import DeliveryService
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.command import CHAT_SURFACES, ChatCommand, CommandResult
+from parlour.core.model.command_rules import CommandRules
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ids import NO_RUN, PluginId
-from parlour.core.model.ports import PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
+from parlour.core.model.ports import (
+    Clock,
+    PluginCaller,
+    PluginCallFailed,
+    PluginDisconnected,
+    PluginUnavailable,
+    ResultStream,
+)
 from parlour.core.platforms.connections import PlatformBots
 from parlour.core.routing.decisions import ToAgent, ToListeners
 from parlour.core.routing.router import Router
@@ -29,6 +37,7 @@ from parlour_sdk.protocol.components import CommandReply
 
 from . import payloads
 from .components import ComponentRegistry, RegisteredComponent
+from .direct_replies import reply_note
 from .hook_messages import build_message
 
 logger = logging.getLogger(__name__)
@@ -42,10 +51,11 @@ MAX_REPLIES = 50
 class CommandReplies:
     """Sends the replies of a command to the chat in which it was written."""
 
-    def __init__(self, bots: PlatformBots, delivery: DeliveryService, journal: Journal) -> None:
+    def __init__(self, bots: PlatformBots, delivery: DeliveryService, journal: Journal, clock: Clock) -> None:
         self._bots = bots
         self._delivery = delivery
         self._journal = journal
+        self._clock = clock
 
     async def send(self, event: RecordedEvent, part: Any) -> None:
         """Sends a reply. Raises PluginCallFailed if it is invalid."""
@@ -54,7 +64,8 @@ class CommandReplies:
         except (ValidationError, CallRejected) as error:
             raise PluginCallFailed("invalid_argument", f"its answer can't be shown: {error}") from error
         row = self._delivery.composer.compose_message(event, NO_RUN, "message", message)
-        unit = Unit("command.answer", (outbox_rows.insert(row),))
+        note = reply_note(event, row.outbox_id, self._clock.now())
+        unit = Unit("command.answer", (outbox_rows.insert(row), note))
         delivery = self._delivery.publisher.deliver(self._journal, unit, [row])
         # also if the command times out: a row that is stored must be sent
         await run_uncancelled(delivery, "an answer of a command was not kept")
@@ -71,8 +82,10 @@ class PluginCommands:
         bots: BotRepository,
         replies: CommandReplies,
         languages: Languages,
+        rules: CommandRules,
     ) -> None:
         self._languages = languages
+        self._rules = rules
         self._components = components
         self._plugins = plugins
         self._router = router
@@ -93,13 +106,15 @@ class PluginCommands:
 
     def _find_command(self, event: EventEnvelope) -> RegisteredComponent[CommandSpec] | None:
         """Finds the command of a message. A name wins over an alias; among equal names, the first plugin by id wins."""
-        first_word = event.text.split(maxsplit=1)[0] if event.text.startswith("/") else ""
-        name, commands = first_word[1:], self._components.commands() if len(first_word) > 1 else []
+        name, _ = self._rules.parse(event.text)
+        commands = self._components.commands() if name else []
         by_name = next((each for each in commands if each.name == name), None)
         return by_name or next((each for each in commands if name in each.spec.aliases), None)
 
     async def execute(self, control_input: ChatCommand, event: RecordedEvent) -> CommandResult:
         name, plugin_id = control_input.name, PluginId(control_input.argument)
+        if not self._rules.allows(name.removeprefix("/"), event.envelope):
+            return CommandResult("only an admin may use it", self._languages.text(event, "command.admins"))
         try:
             async with asyncio.timeout(COMMAND_TIMEOUT_SECONDS):
                 reply_count = await self._run(name.removeprefix("/"), plugin_id, event)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Protocol
 
+from parlour.core.message_policy.inputs import without_original
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour_sdk.values import dataclass
@@ -24,9 +25,7 @@ class HookedMessage:
         """Returns the message as the plugins changed it."""
         if self.input is None:
             return envelope
-        # the chain of the platform has the text as it was written
-        data = {name: value for name, value in envelope.data.items() if name != "message_chain"}
-        return replace(envelope, input=dict(self.input), data=data)
+        return without_original(replace(envelope, input=dict(self.input)))
 
 
 NOT_HOOKED = HookedMessage()

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from parlour.core.journal import Statement
 from parlour.core.model.chats import PLATFORM_SURFACE
-from parlour.core.model.event import EventEnvelope
+from parlour.core.model.event import TEXT_REF, EventEnvelope
 from parlour.core.model.ids import ArtifactId, ConversationId
 from parlour.core.model.providers import ProviderFailed
 from parlour_sdk.protocol.limits import TRANSCRIPT_TEXT_BYTES
@@ -168,7 +168,7 @@ class _AttachmentCollector:
         description = ArtifactInfo("text", "message.txt", "text/plain", "event")
         artifact = await self._artifacts.store(content, description, self._scope)
         self.created.append(artifact)
-        return {"text_ref": artifact.to_ref()}
+        return {TEXT_REF: artifact.to_ref()}
 
     async def _store_content(self, element: Mapping[str, Any], content: str, field: str) -> Artifact:
         stored = self._stored_contents.get(content)

@@ -226,6 +226,10 @@ class Inbox:
         query = Select(INBOX, where(state="control") + _in_part(part), ("event_seq",), order=("event_seq",))
         return [int(row["event_seq"]) for row in await self._journal.read(query)]
 
+    async def is_pending(self, event_seq: int) -> bool:
+        """Returns whether the event, or the command that it is, has not been completed."""
+        return bool(await self._journal.read(Select(INBOX, where(event_seq=event_seq), ("event_seq",), limit=1)))
+
     async def outcome(self, event_seq: int) -> InboxOutcome | None:
         rows = await self._journal.read(Select(OUTCOMES, where(event_seq=event_seq), limit=1, point_read=True))
         return InboxOutcome(event_seq, rows[0]["outcome"], rows[0]["reason"], rows[0]["run_id"]) if rows else None

@@ -18,7 +18,7 @@ from parlour.core.journal import (
     one_of,
     where,
 )
-from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.event import TEXT_REF, EventEnvelope, RecordedEvent
 from parlour.core.model.ids import ConversationId, RunId, TranscriptId
 
 from . import text_search
@@ -188,7 +188,7 @@ def _sender(event: RecordedEvent, now: int) -> dict[str, Any]:
 
 def _artifact_refs(envelope: EventEnvelope) -> list[Any]:
     """Returns references to the event's attachments, and to its full text if that is longer than an item."""
-    full_text_ref = envelope.metadata.get("text_ref")
+    full_text_ref = envelope.metadata.get(TEXT_REF)
     return [*envelope.input.get("attachments", ()), *([full_text_ref] if full_text_ref else [])]
 
 

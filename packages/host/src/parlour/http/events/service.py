@@ -130,7 +130,8 @@ class EventResults:
         try:
             # a duplicate may be completed already; a new pending event can't be, since its lane has not run yet
             is_handled = ingested.duplicate or ingested.handled
-            inbox_outcome = await self._inbox.outcome(ingested.seq) if is_handled else None
+            is_executing = is_handled and await self._inbox.is_pending(ingested.seq)
+            inbox_outcome = await self._inbox.outcome(ingested.seq) if is_handled and not is_executing else None
             if inbox_outcome is None:
                 async with asyncio.timeout(timeout):
                     inbox_outcome = await expected

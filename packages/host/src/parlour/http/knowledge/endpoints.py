@@ -21,6 +21,7 @@ from ..api_router import ApiRouter
 from ..auth import Operator, Viewer
 from ..crud import ConfigResource, CrudOperations, CrudSchemas, add_crud_routes
 from ..errors import Problem, invalid_field
+from ..object_limits import ObjectLimit
 from ..principals import Principal
 from .access import KnowledgeAccess, to_problem
 from .plugins import EngineListResponse, ParserListResponse, PluginKnowledge
@@ -57,6 +58,7 @@ def router(
     stores: "StoreSource",
     plugins: PluginKnowledge,
     check_embedding: EmbeddingCheck,
+    limit: ObjectLimit,
     cursors: Cursors,
     ids: Ids,
     clock: Clock,
@@ -109,7 +111,7 @@ def router(
         routes,
         resource,
         CrudSchemas("knowledge_base", "kb_id", KnowledgeBaseBody, KnowledgeBaseResponse, max_id_length=64),
-        CrudOperations(access.all, build, add, replace_base, remove, view, after_change),
+        CrudOperations(access.all, build, limit.on_add(add), replace_base, remove, view, after_change),
         lambda: KnowledgeBaseId(ids.new()),
     )
 

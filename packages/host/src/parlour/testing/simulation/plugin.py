@@ -13,6 +13,7 @@ from parlour.core.model.ids import PluginId, RunId, RunnerId
 from parlour.core.model.ports import PluginDisconnected, PluginUnavailable
 
 from .deliveries import OBSERVER, SimulatedObserver
+from .hooks import HOOK, ask_hook
 from .world import World
 
 PLUGIN = PluginId("simulated/agent")
@@ -52,6 +53,8 @@ class SimulatedPlugin:
         return SimulatedStream(self._world, self._results(request["context"]))
 
     async def call(self, plugin_id: PluginId, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        if plugin_id == HOOK:
+            return await ask_hook(self._world.asked, data)
         if plugin_id == OBSERVER:
             return await self._observer.observe(data)
         raise PluginUnavailable("the simulated plugin has nothing but its runner")

@@ -14,7 +14,7 @@ from parlour.core.jobs.job import OPEN_STATES
 from parlour.core.journal import Select, one_of, where
 from parlour.core.model.agent import Agent
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
-from parlour.core.model.ids import NO_AGENT, NO_BOT, AgentId, BotId, EventId
+from parlour.core.model.ids import NO_AGENT, NO_BOT, AgentId, BotId, EventId, PluginId
 from parlour.core.model.providers import Providers
 from parlour.core.model.reply_allowance import ReplyAllowance
 from parlour.core.model.resource_policy import ResourcePolicy
@@ -22,6 +22,7 @@ from parlour.core.reruns.reruns import RerunOptions
 from parlour.core.runs.session import RunTermination
 from parlour.core.store.retention import Retention, RetentionPeriods
 from parlour.core.store.tables import APPROVALS, INBOX, JOBS, OUTBOX, RUNS
+from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
 
 from .bot import BOT, SimulatedBots
@@ -37,6 +38,7 @@ from .deliveries import (
     cancel_job,
     send_hooked_event,
 )
+from .hooks import HOOK, HOOK_PERMISSIONS, check_asked, register_hook
 from .job_promises import check_jobs
 from .loop import SeededLoop
 from .plan import Plan, make_plan
@@ -68,6 +70,8 @@ from .world import (
 AGENT = AgentId("agent")
 PLAIN_BOT = BotId("bot")
 LONGEST_SECONDS = 50_000
+HOOKED_SEED = 3
+"""Remainder of the seeds by 5 whose messages wait for a plugin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ def run_schedule(seed: int) -> Report:
         journaled=dice.random() < 0.5,
         power_fails=dice.random() < 0.3,
         message_policy=MESSAGE_POLICIES[seed % len(MESSAGE_POLICIES)],
+        hooked=seed % 5 == HOOKED_SEED,
     )
     return _carried_out(seed, world, make_plan(dice, seed))
 
@@ -134,6 +139,8 @@ def _carried_out(seed: int, world: World, plan: Plan) -> Report:
         if not world.storage_faults:
             check_quarantine(world.database.read, world.in_flight)
         check_acts(world.acts)
+        if not world.storage_faults:
+            check_asked(world.asked, world.crashes)
         check_limits(world.database.read, plan.user_messages, world.message_policy)
         check_allowances(world.database.read, plan.user_messages, world.shown)
         check_files(world.database.read, world.objects.content)
@@ -182,6 +189,8 @@ def _bury(loop: SeededLoop, world: World) -> None:
 async def _run_core(world: World, plan: Plan) -> None:
     observer = SimulatedObserver(world, plan.deliveries)
     plugin = SimulatedPlugin(world, observer)
+    if world.hooked:
+        register_hook(observer.components)
     core = build_core(
         CorePorts(
             journal=SimulatedJournal(world),
@@ -194,7 +203,7 @@ async def _run_core(world: World, plan: Plan) -> None:
             bots=SimulatedBots(world, plan.chats),
             objects=world.objects,
             providers=Providers(tools=SimulatedTools(world)),
-            plugin_grants=lambda plugin_id: OBSERVER_PERMISSIONS if plugin_id == OBSERVER else granted(plugin_id),
+            plugin_grants=_granted,
             hook_sender=SimulatedReceiver(world, plan.deliveries),
             concurrent_runs=world.dice.choice(world.concurrent_runs),
         )
@@ -228,6 +237,10 @@ async def _run_core(world: World, plan: Plan) -> None:
     deciding.cancel()
     await asyncio.wait([working, deciding])
     await core.approvals.close()
+
+
+def _granted(plugin_id: PluginId) -> PluginPermissions:
+    return {OBSERVER: OBSERVER_PERMISSIONS, HOOK: HOOK_PERMISSIONS}.get(plugin_id) or granted(plugin_id)
 
 
 async def _configure(core: Core, world: World, hooked: bool) -> None:

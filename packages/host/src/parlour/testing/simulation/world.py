@@ -42,6 +42,10 @@ class World:
     """True if the Host dies with its machine: unsynced data may be lost."""
     message_policy: dict[str, Any] = field(default_factory=dict)
     """Message policy of the agent."""
+    hooked: bool = False
+    """True if a plugin is asked about each message before the agent."""
+    asked: Counter[str] = field(default_factory=Counter)
+    """Number of times that this plugin was asked about each message."""
     database: MemoryDatabase = field(default_factory=MemoryDatabase)
     objects: MemoryObjects = field(init=False)
     send_log: MemorySendLog = field(default_factory=MemorySendLog)
