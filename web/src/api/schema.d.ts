@@ -4540,6 +4540,8 @@ export interface components {
             parser: string | null;
             /** @description Percent. */
             progress: number;
+            /** @description Days after which a web page is fetched again; null: never. */
+            refresh_days: number | null;
             size_bytes: number;
             source: string;
             /** @description `fetch`, `parse`, `embed` or `switch`, while it is processed. */
@@ -9941,6 +9943,8 @@ export interface operations {
                     name?: string | null;
                     /** Parser */
                     parser?: string | null;
+                    /** Refresh Days */
+                    refresh_days?: number | null;
                     /** Text */
                     text?: string | null;
                     /** Url */
