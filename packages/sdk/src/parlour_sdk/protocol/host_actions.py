@@ -81,6 +81,8 @@ class HostAction:
     dry_run: DryRun = "refuse"
     replayed: bool = False
     """True if a repeated run of an agent that records its calls gets the recorded answer."""
+    since: str = "0.1"
+    """The first release of the Host that has the action."""
 
 
 def _row(
