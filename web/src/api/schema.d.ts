@@ -3664,7 +3664,7 @@ export interface components {
              * Decision
              * @enum {string}
              */
-            decision: "approve" | "deny";
+            decision: "approve" | "always" | "deny";
             /**
              * Reason
              * @default
