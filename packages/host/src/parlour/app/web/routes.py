@@ -237,7 +237,7 @@ class RouterBuilder:
             message_policies.router(core.word_lists, core.filters),
             pipelines.router(
                 core.pipelines,
-                PipelineMapper(core.agents, core.word_lists),
+                PipelineMapper(core.agents, core.word_lists, core.subscriptions.asked_plugins),
                 self._users_of_pipeline,
                 core.filters,
                 host.cursors,
