@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from parlour.core.model.event_pattern import pattern_matches
 from parlour.core.model.ids import PluginId
 from parlour.core.model.resource_policy import Names, Selection
+from parlour_sdk.protocol.events import PATH_HOOKS
 from parlour_sdk.protocol.manifest import PluginPermissions
-from parlour_sdk.protocol.platform_events import PATH_HOOKS
 from parlour_sdk.values import dataclass
 
 from .components import ComponentRegistry, HandlerSubscription, ListenerHandlersSpec, RegisteredComponent
