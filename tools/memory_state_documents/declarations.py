@@ -144,6 +144,7 @@ CACHES = {
     "core.config.live_settings.LiveSettings._overrides": ("meta", "reloaded by version"),
     "core.config.mcp_servers.McpServerRepository._items": ("mcp_servers", "reloaded by version"),
     "core.config.pipelines.PipelineRepository._items": ("pipelines", "reloaded by version"),
+    "core.config.skills.SkillRepository._items": ("skills", "reloaded by version"),
     "core.config.routes.RouteRepository._match_order": ("routes", "reloaded by version"),
     "core.config.routes.RouteRepository._routes": ("routes", "reloaded by version"),
     "core.config.webhooks.WebhookRepository._items": ("webhooks", "reloaded by version"),
