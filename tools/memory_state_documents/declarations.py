@@ -111,6 +111,8 @@ PER_HOST = {
     "isolation.bubblewrap.Bubblewrap.hidden": "folders that sandboxes hide, fixed",
     "platforms.catalogue.BuiltinAdapterCatalogue._factories": "adapters that were imported",
     "plugin_runtime.environments.build_tracker.BuildTracker._active": "environments that are being built",
+    "plugin_runtime.programs.service.Programs._ending": "ends of granted programs that are under way",
+    "plugin_runtime.programs.service.Programs._running": "granted programs that plugins of this Host have started",
     "plugin_runtime.environments.build_tracker.BuildTracker._lines": "output of builds",
     "plugin_runtime.manager.LocalPluginManager._building": "plugins whose environment is being built",
     "plugin_runtime.reconciler.PluginReconciler._locks": "serializes changes of a plugin",
