@@ -324,6 +324,7 @@ class RouterBuilder:
             tools.router(mcp.registry, host.cursors),
             box.router(
                 host.box.service,
+                host.box.trial,
                 BoxLimits(limits.idle_seconds, limits.max_sessions, limits.force_template),
                 host.journal,
                 self._pages(),
