@@ -160,9 +160,9 @@ def test_why_says_in_outline_what_the_model_was_given(host: AgentHost) -> None:
     steps = host.http().get(f"/events/{event_id}/why").json()["steps"]
     [given] = [each for each in steps if each["step"] == "model.called"]
     assert given["data"]["given"]["files"] == 1
-    assert re.fullmatch(r"Model fake was given 2 messages of \d+ characters and gave no answer: \w+\.", given["text"])
+    assert re.fullmatch(r"Model fake got 2 messages of \d+ characters and gave no answer: \w+\.", given["text"])
 
     event_id = host.ask(agent, "hello", conversation_id="why not")["event_id"]
     steps = host.http().get(f"/events/{event_id}/why").json()["steps"]
     [given] = [each for each in steps if each["step"] == "model.called"]
-    assert re.fullmatch(r"Model fake was given 2 messages of \d+ characters, 4 tools, 0 files\.", given["text"])
+    assert re.fullmatch(r"Model fake got 2 messages of \d+ characters, 4 tools, 0 files\.", given["text"])

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -82,7 +83,9 @@ TALKS = {
     "written call": Talk(
         (Say('<tool_call>{"name": "time_now", "arguments": {}}</tool_call>'), Say("Noon.")), ("when?",), ("Noon.",), 2
     ),
-    "loop": Talk((*(calls("time_now", {}, id=f"c{n}") for n in range(5)), Say("It is late.")), ("when?",), ("It is late.",), 6),
+    "loop": Talk(
+        (*(calls("time_now", {}, id=f"c{n}") for n in range(5)), Say("It is late.")), ("when?",), ("It is late.",), 6
+    ),
     "broken arguments": Talk(
         (calls("calculator_evaluate", '{"expression": 2+}'), calls("calculator_evalute", {}, id="c2"), Say("4")),
         ("2+2?",),
@@ -136,7 +139,7 @@ def check(name: str, requests: Sequence[Json]) -> None:
     last = requests[-1]["messages"]
     for request in requests:
         roles = [each["role"] for each in request["messages"]]
-        assert not any(first == second == "user" for first, second in zip(roles, roles[1:], strict=False))
+        assert not any(first == second == "user" for first, second in pairwise(roles))
         assert re.search(r"\(Now: \w+day \d{4}-\d\d-\d\d \d\d:\d\d", str(request["messages"]))
         for message in request["messages"]:
             for call in message.get("tool_calls") or ():
@@ -176,7 +179,9 @@ async def test_a_picture_reaches_the_model_as_bytes(host: AgentHost, door: str) 
 
 
 @pytest.mark.parametrize("door", DOORS)
-async def test_a_request_refused_for_its_picture_is_repeated_and_the_next_turn_works(host: AgentHost, door: str) -> None:
+async def test_a_request_refused_for_its_picture_is_repeated_and_the_next_turn_works(
+    host: AgentHost, door: str
+) -> None:
     host.server.will(Refuse(400, "Failed to download image"), Say("I can't see it."), Say("4"))
     async with open_door(door, host, host.local(host.model())) as chat:
         seen = await chat.show("what is it?", PNG)
