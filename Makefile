@@ -170,6 +170,7 @@ documents: setup
 	@.venv/bin/python -m tools.settings_documents
 	@.venv/bin/python -m tools.handler_documents
 	@.venv/bin/python -m tools.memory_state_documents
+	@.venv/bin/python -m tools.upgrade_notes
 	@.venv/bin/python -m tools.public_names
 
 # Wheels, plugins, list of components and checksums of a release, into dist.

@@ -4,7 +4,9 @@ The model is scripted, so that the figures are the same on every machine. With t
 BENCH_MODEL and BENCH_MODEL_KEY a real one, with OpenAI's format, is asked in a group talk too.
 """
 
+import asyncio
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -17,11 +19,13 @@ from parlour.core.models.catalogue import ModelServiceKind
 from parlour.providers.models.provider_client import ProviderClient
 from parlour.providers.models.timeouts import ModelTimeouts
 from parlour_sdk.agents import token_estimates
+from parlour_sdk.protocol.content import AgentInput, MediaElement, TextElement
 from parlour_sdk.protocol.events import Actor, AgentEvent
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import InvokeModel
 from parlour_sdk.protocol.usage import Usage
-from parlour_sdk.testing import FakeHost, FakeRun, failure, reply, tool_call
+from parlour_sdk.testing import FakeHost, FakeModel, FakeRun, failure, reply, tool_call
+from parlour_sdk.text_files import MAX_INLINE_BYTES
 
 from .report import Figure, Target
 
@@ -34,6 +38,10 @@ BUDGET_TOKENS = 16_000
 MARGIN_TOKENS = 1500
 """Tokens of the instructions, the tools and the question, beside the history."""
 MIN_REUSE_PERCENT = 85
+MAX_DELAY_MS = 50
+SUMMARY_SECONDS = 0.3
+DELAY_SAMPLES = 5
+PDF = MediaElement(type="file", name="a.pdf", mime_type="application/pdf", size_bytes=90_000, artifact_id="a-pdf")
 Answers = Callable[[InvokeModel], Any]
 
 
@@ -42,19 +50,19 @@ class Conversation:
     """One conversation of the evaluation, with every request that the model got."""
 
     model: Answers
-    abilities: tuple[str, ...] = ("tools",)
     requests: list[InvokeModel] = field(default_factory=list)
     runs: list[FakeRun] = field(default_factory=list)
 
     def host(self, **tools: Any) -> FakeHost:
-        def answer(request: InvokeModel) -> Any:
-            if not is_summary(request):
-                self.requests.append(request)
-            return self.model(request)
+        return FakeHost(models={"m": self.recorded}, tools=tools)
 
-        return FakeHost(models={"m": answer}, tools=tools)
+    def recorded(self, request: InvokeModel) -> Any:
+        """Answers a request of the model, and records it unless it is for a summary."""
+        if not is_summary(request):
+            self.requests.append(request)
+        return self.model(request)
 
-    async def ask(self, host: FakeHost, text: str, actor: Actor | None = None, **config: Any) -> FakeRun:
+    async def ask(self, host: FakeHost, text: str | AgentInput, actor: Actor | None = None, **config: Any) -> FakeRun:
         given = {"model": {"primary": "m", "fallbacks": []}, "context_tokens": BUDGET_TOKENS, **config}
         event = group_event(len(self.runs)) if actor else None
         run = await host.run(PLUGIN, text, actor=actor, event=event, config=given)
@@ -74,8 +82,9 @@ class Conversation:
 async def measure(turns: int = TURNS) -> list[Figure]:
     """Runs all conversations; each check counts as passed (1) or failed (0)."""
     talk, answers = await group_talk(turns)
-    checks = {**answers, **await failures(), **await overflow()}
+    checks = {**answers, **await failures(), **await overflow(), **await files()}
     figures = [
+        Figure("compaction: later first text", await compaction_delay_ms(), "ms", Target(MAX_DELAY_MS)),
         Figure("group talk: turns", turns),
         Figure("group talk: prefix reuse", talk.reuse_percent(), "%", Target(MIN_REUSE_PERCENT, "at least")),
         Figure("group talk: largest request", talk.largest_tokens(), "tokens", Target(BUDGET_TOKENS + MARGIN_TOKENS)),
@@ -96,12 +105,13 @@ async def group_talk(turns: int) -> tuple[Conversation, dict[str, bool]]:
             host.say("user", f"my number is {turn}-{index}", person(index), heard=True)
         asked = (turn + 1) % len(NAMES)
         before = len(talk.requests)
-        await talk.ask(
-            host, f"what is the number of {NAMES[asked]}?", person((turn + 3) % len(NAMES)), tools=["look_up"]
-        )
+        question = f"what is the number of {NAMES[asked]}?"
+        with_file = AgentInput(contents=[TextElement(text=question), notes(turn)])
+        said: str | AgentInput = question if turn % 10 else with_file
+        await talk.ask(host, said, person((turn + 3) % len(NAMES)), tools=["look_up"])
         request = as_text(talk.requests[before])
-        said = f" {NAMES[asked]} #{500 + asked} {ROLES[asked]}] my number is {turn}-{asked}"
-        right += said in request and request.count(f"is {turn}-{asked}\n") <= 1
+        expected = f" {NAMES[asked]} #{500 + asked} {ROLES[asked]}] my number is {turn}-{asked}"
+        right += expected in request and request.count(f"is {turn}-{asked}\n") <= 1
     silent = sum(run.status != "completed" for run in talk.runs)
     return talk, {
         "group talk: the right person's words are in the request": right == turns,
@@ -147,6 +157,51 @@ async def overflow() -> dict[str, bool]:
     }
 
 
+async def files() -> dict[str, bool]:
+    """A document for models that take files and for others, and a picture that the service refuses."""
+    given: dict[str, InvokeModel] = {}
+    for name, abilities in (("pdf", ("tools", "files")), ("text", ("tools",))):
+        talk = Conversation(lambda request: "read")
+        host = FakeHost(models={"m": FakeModel(talk.recorded, abilities=abilities)})
+        await talk.ask(host, AgentInput(contents=[TextElement(text="read"), PDF]))
+        given[name] = talk.requests[-1]
+    refused = Conversation(_script(failure("invalid_argument", "Failed to download image"), "I can't see it."))
+    picture = MediaElement(type="image", url="https://example.org/cat.png")
+    host = FakeHost(models={"m": FakeModel(refused.recorded, abilities=("vision",))})
+    run = await refused.ask(host, AgentInput(contents=[TextElement(text="what is it?"), picture]))
+    return {
+        "files: a document goes to a model that takes files": _media(given["pdf"]) == [None],
+        "files: others get the text of a document": _media(given["text"]) == [MAX_INLINE_BYTES],
+        "files: a refused picture is left out": bool(_media(refused.requests[0])) and not _media(refused.requests[1]),
+        "files: the person is told of it": run.text.startswith("I can't see it.\n\n(I could not look"),
+    }
+
+
+async def compaction_delay_ms() -> float:
+    """Returns how much later the first text comes in a turn that begins a summary, in milliseconds.
+
+    The summary takes longer than that. The shortest of several times counts, without other work of the machine.
+    """
+
+    async def model(request: InvokeModel) -> Any:
+        if is_summary(request):
+            await asyncio.sleep(SUMMARY_SECONDS)
+            return reply("People: Ann.", usage=Usage())
+        return reply("yes", usage=Usage())
+
+    times: dict[int, list[float]] = {BUDGET_TOKENS: [], 4 * BUDGET_TOKENS: []}
+    said = [("user" if number % 2 == 0 else "assistant", f"{number} {'word ' * 100}") for number in range(120)]
+    for _ in range(DELAY_SAMPLES):
+        for budget, seconds in times.items():
+            config = {"model": {"primary": "m", "fallbacks": []}, "context_tokens": budget}
+            start = time.perf_counter()
+            async with FakeHost(models={"m": model}, history=said).start(PLUGIN, "and now?", config=config) as run:
+                await run.until(lambda run: bool(run.deltas))
+                seconds.append(time.perf_counter() - start)
+    with_summary, without = (min(seconds) for seconds in times.values())
+    return max(0.0, 1000 * (with_summary - without))
+
+
 async def with_real_model(address: str) -> list[Figure]:
     """Asks a real model in a short group talk; the figure is the share of right answers."""
     client, right = _client(address), 0
@@ -189,6 +244,18 @@ def group_event(number: int) -> AgentEvent:
     data = {"chat_type": "group", "chat_id": "1", "group": {"id": "1", "name": "Friends"}}
     data["self"] = {"id": "10001", "name": "Parley"}
     return AgentEvent(event_id=f"question-{number}", event_type="message.received", source="onebot11", data=data)
+
+
+def notes(turn: int) -> MediaElement:
+    """Returns a text file, which the Host puts into the prompt."""
+    name, artifact_id = f"notes {turn}.txt", f"notes-{turn}"
+    return MediaElement(type="file", name=name, mime_type="text/plain", size_bytes=900, artifact_id=artifact_id)
+
+
+def _media(request: InvokeModel) -> list[int | None]:
+    """Returns the limit of the text of each medium in a request; None for one that is given as it is."""
+    contents = [each.content for each in request.messages if not isinstance(each.content, str)]
+    return [each.text_bytes for content in contents for each in content if isinstance(each, MediaElement)]
 
 
 def is_summary(request: InvokeModel) -> bool:

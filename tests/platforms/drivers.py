@@ -13,6 +13,7 @@ from tests.platforms.line.driver import LineDriver
 from tests.platforms.matrix.driver import MatrixDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
 from tests.platforms.satori.driver import SatoriDriver
+from tests.platforms.qqofficial.driver import QQDriver
 from tests.platforms.slack.driver import SlackDriver
 from tests.platforms.telegram.driver import TelegramDriver
 from tests.platforms.wecom.driver import WecomDriver
@@ -40,6 +41,7 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "matrix": SuitePlatform(MatrixDriver, server_fixture="home"),
     "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),
     "satori": SuitePlatform(SatoriDriver),
+    "qqofficial": SuitePlatform(QQDriver),
     "slack": SuitePlatform(SlackDriver),
     "telegram": SuitePlatform(TelegramDriver),
     "wecom": SuitePlatform(WecomDriver),

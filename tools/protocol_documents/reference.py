@@ -30,7 +30,7 @@ GROUPS = {
     "What components are asked": ("components", "tools", "knowledge"),
     "The run API": (
         *("models", "skills", "history", "event_log", "artifacts", "files"),
-        *("state", "storage", "steering", "actions", "host", "processes"),
+        *("state", "storage", "steering", "actions", "live_permissions", "gateway", "host", "processes"),
     ),
     "Runs and runtimes": ("runs", "runtimes"),
     "Platforms": ("people", "chain", "platform_events", "platform_api", "listing"),

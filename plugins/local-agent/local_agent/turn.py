@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from parlour_sdk.agents import context_budget, skills, token_estimates
 from parlour_sdk.agents.compaction import HistoryCompactor
@@ -17,7 +17,7 @@ from parlour_sdk.agents.steering import SteeringReader
 from parlour_sdk.agents.template_variables import TemplateVariables
 from parlour_sdk.agents.tool_calls import RunTools
 from parlour_sdk.agents.tool_loop import ToolLoop
-from parlour_sdk.agents.tools import Toolbox
+from parlour_sdk.agents.tools import Toolbox, ToolDetails
 from parlour_sdk.agents.turn_messages import TurnMessages
 from parlour_sdk.agents.user_message import UserMessage
 from parlour_sdk.api import AgentRunAPI
@@ -30,20 +30,28 @@ from .prompt import Prompt
 from .settings import LocalAgentSettings
 
 
+@dataclass(frozen=True, slots=True)
+class ProcessMemory:
+    """What the agent keeps between runs; it is lost with the process, and learned again."""
+
+    health: ModelHealth
+    details: ToolDetails
+
+
 class AgentTurn:
     def __init__(
-        self, ctx: AgentRunContext, api: AgentRunAPI, settings: LocalAgentSettings, health: ModelHealth
+        self, ctx: AgentRunContext, api: AgentRunAPI, settings: LocalAgentSettings, memory: ProcessMemory
     ) -> None:
         self._ctx = ctx
         self._api = api
         self._settings = settings
-        self._models = ModelChain(ctx, api, settings.models, settings.streaming, settings.show_thinking, health)
+        self._models = ModelChain(ctx, api, settings.models, settings.streaming, settings.show_thinking, memory.health)
         self._models.set_parameters(settings.parameters)
         self._knowledge = KnowledgeSearch(ctx, api, settings.knowledge)
         self._prompt = Prompt(ctx, settings.prompt, TemplateVariables(ctx), settings.guidance)
         self._history = TranscriptReader(ctx, api, settings.group_context)
         self._compactor = HistoryCompactor(ctx, self._history, self._models.preferring(settings.summary_model))
-        self._tools = RunTools(ctx, api)
+        self._tools = RunTools(ctx, api, details=memory.details)
         self._loop = ToolLoop(
             self._models,
             self._tools,

@@ -3,14 +3,19 @@
 import asyncio
 import itertools
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from parlour_sdk.agents import tool_calls
+from parlour_sdk.agents import ToolDetails, tool_calls
+from parlour_sdk.agents.call_rate import CallPacer
+from parlour_sdk.agents.tools import load_tools
 from parlour_sdk.protocol.content import AgentInput, MediaElement, MentionElement, QuoteElement, TextElement
 from parlour_sdk.protocol.models import InvokeModel
 from parlour_sdk.protocol.platform_events import MemberJoined
+from parlour_sdk.protocol.resources import AgentResources, ToolResource
+from parlour_sdk.protocol.tools import ToolDetail
 from parlour_sdk.testing import FakeHost, FakeModel, event, failure, reply, tool_call
 
 FOLDER = Path(__file__).parents[1]
@@ -215,3 +220,22 @@ async def test_a_tool_without_details_is_left_out_and_names_are_unique() -> None
     run = await host.run(FOLDER, "go", config={**CONFIG, "tools": ["one", "two", "activate_skill"]})
     assert run.text == "yes"
     assert [each.name for each in requests[0].tools or []] == ["two", "activate_skill"]
+
+
+async def test_the_details_of_a_tool_are_kept_as_long_as_its_version_is_the_same() -> None:
+    loaded: list[str] = []
+
+    class Tools:
+        async def get(self, name: str) -> ToolDetail:
+            loaded.append(name)
+            return ToolDetail(tool_name=name, description="the time", parameters_schema={}, source="native")
+
+        async def call(self, name: str, parameters: dict[str, Any]) -> None: ...
+
+    details = ToolDetails()
+    for version in ("1", "1", "2", None, None):
+        tool = ToolResource(tool_name="clock", source="native", operations=["call", "detail"], version=version)
+        ctx = SimpleNamespace(run_id="run", resources=AgentResources(tools=[tool]))
+        toolbox = await load_tools(ctx, SimpleNamespace(tools=Tools()), CallPacer(), (), details)  # type: ignore[arg-type]
+        assert toolbox.names == ["clock"]
+    assert len(loaded) == 4, "versions 1 and 2, and each time without a version"

@@ -9,6 +9,7 @@ SCOPES = ("admin", "operator", "viewer", "chat", "platform", "mcp")
 ALL_SCOPES = frozenset(SCOPES)
 READERS = frozenset(("admin", "operator", "viewer"))
 CHATTERS = frozenset(("admin", "operator", "chat", "platform", "mcp"))
+OPERATORS = frozenset(("admin", "operator"))
 ADMINS = frozenset(("admin",))
 
 ENDPOINTS: dict[str, frozenset[str]] = {
@@ -64,7 +65,7 @@ ENDPOINTS: dict[str, frozenset[str]] = {
     "POST /models": ADMINS,
     "PUT /models/none": ADMINS,
     "DELETE /models/none": ADMINS,
-    "POST /models/none/test": frozenset(("admin", "operator")),
+    "POST /models/none/test": OPERATORS,
     "GET /pipelines": READERS,
     "GET /pipelines/none": READERS,
     "POST /pipelines": ADMINS,
@@ -83,6 +84,26 @@ ENDPOINTS: dict[str, frozenset[str]] = {
     "POST /budgets": ADMINS,
     "PUT /budgets/none": ADMINS,
     "DELETE /budgets/none": ADMINS,
+    "GET /knowledge-bases": READERS,
+    "GET /knowledge-bases/none": READERS,
+    "POST /knowledge-bases": ADMINS,
+    "PUT /knowledge-bases/none": ADMINS,
+    "DELETE /knowledge-bases/none": ADMINS,
+    "POST /knowledge-bases/none/search": READERS,
+    "POST /knowledge-bases/none/reembed": OPERATORS,
+    "GET /knowledge-bases/none/files": READERS,
+    "POST /knowledge-bases/none/files": OPERATORS,
+    "GET /knowledge-bases/none/files/none": READERS,
+    "DELETE /knowledge-bases/none/files/none": OPERATORS,
+    "POST /knowledge-bases/none/files/none/retry": OPERATORS,
+    "GET /knowledge-bases/none/files/none/content": READERS,
+    "GET /knowledge-bases/none/files/none/chunks": READERS,
+    "POST /knowledge-bases/none/files/none/chunks": OPERATORS,
+    "GET /knowledge-bases/none/files/none/chunks/none": READERS,
+    "PATCH /knowledge-bases/none/files/none/chunks/none": OPERATORS,
+    "GET /knowledge-stores": READERS,
+    "GET /knowledge-engines": READERS,
+    "GET /knowledge-parsers": READERS,
     "GET /audit": ADMINS,
     "GET /feedback": READERS,
 }
@@ -105,6 +126,12 @@ BODIES = {
     "PUT /word-lists/none": {"name": "n"},
     "PUT /pipelines/none": {"name": "n", "agent_id": "none"},
     "POST /pipelines/none/dry-run": {},
+    "POST /knowledge-bases": {"name": "n", "engine": "none"},
+    "PUT /knowledge-bases/none": {"name": "n"},
+    "POST /knowledge-bases/none/search": {"query": "q"},
+    "POST /knowledge-bases/none/files": {"text": "t", "name": "n"},
+    "POST /knowledge-bases/none/files/none/chunks": {"text": "t"},
+    "PATCH /knowledge-bases/none/files/none/chunks/none": {"enabled": False},
     "POST /budgets": {"name": "n", "scope": "none"},
     "PUT /budgets/none": {"name": "n", "scope": "workspace", "tokens": 1},
     "POST /events": message("none", "hello"),

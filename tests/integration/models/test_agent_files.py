@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -148,3 +149,20 @@ def test_a_document_does_not_exceed_the_window_of_a_small_model(host: AgentHost)
     assert send(host, agent, file("log.docx", DOCX, word(lines)), conversation="small") == ["pong"]
     assert 200 < len(given(host)) < 10_000
     assert lines[0] in given(host)
+
+
+def test_why_says_in_outline_what_the_model_was_given(host: AgentHost) -> None:
+    agent = host.local(host.model(abilities=["tools"]))
+    host.server.will(Refuse(400, "no"), Say("pong"))
+    contents = [{"type": "text", "text": "read"}, A_PDF]
+    body = {"agent_id": agent, "input": {"contents": contents}, "conversation_id": "why"}
+    event_id = host.http().post("/events?wait=result", json=body).json()["event_id"]
+    steps = host.http().get(f"/events/{event_id}/why").json()["steps"]
+    [given] = [each for each in steps if each["step"] == "model.called"]
+    assert given["data"]["given"]["files"] == 1
+    assert re.fullmatch(r"Model fake got 2 messages of \d+ characters and gave no answer: \w+\.", given["text"])
+
+    event_id = host.ask(agent, "hello", conversation_id="why not")["event_id"]
+    steps = host.http().get(f"/events/{event_id}/why").json()["steps"]
+    [given] = [each for each in steps if each["step"] == "model.called"]
+    assert re.fullmatch(r"Model fake got 2 messages of \d+ characters, 4 tools, 0 files\.", given["text"])

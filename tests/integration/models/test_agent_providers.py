@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from parlour.testing.model_server import ModelServer, Raw
+from parlour.testing.model_server import ModelServer, Raw, Refuse, Say, event
 from tests.support.agents import AgentHost
 from tests.support.harness import Json, texts
 
@@ -105,3 +105,43 @@ def test_reasoning_items_go_back_with_the_calls_that_followed_from_them(host: Ag
     assert kinds == ["user", "reasoning", "function_call", "function_call_output"]
     assert second["input"][1] == {"type": "reasoning", "summary": [], "encrypted_content": "c2VjcmV0"}
     assert second["input"][2]["call_id"] == second["input"][3]["call_id"] == "c1"
+
+
+def test_reasoning_details_go_back_with_the_calls_and_only_to_the_model_that_gave_them(host: AgentHost) -> None:
+    model, other = host.model(abilities=["tools", "reasoning"]), host.model(name="other")
+    host.server.will(
+        Raw(
+            event({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "Let me "}]})
+            + event({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "look.", "signature": "s1"}]})
+            + event({"reasoning_details": [{"type": "reasoning.encrypted", "index": 1, "data": "c2Vj"}]})
+            + event({"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "time_now", "arguments": "{}"}}]})
+            + event({}, "tool_calls")
+            + b"data: [DONE]\n\n"
+        ),
+        Say("It is noon."),
+    )
+    assert texts(host.ask(host.local(model, tools=["time.now"]), "when?", conversation_id="details")) == ["It is noon."]
+    [called] = [each for each in host.requests(2)[1]["messages"] if each.get("tool_calls")]
+    assert called["reasoning_details"] == [
+        {"type": "reasoning.text", "index": 0, "text": "Let me look.", "signature": "s1"},
+        {"type": "reasoning.encrypted", "index": 1, "data": "c2Vj"},
+    ]
+
+    host.server.forget()
+    host.server.will(
+        Raw(
+            event({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "Hm."}]})
+            + event({"tool_calls": [{"index": 0, "id": "c2", "function": {"name": "time_now", "arguments": "{}"}}]})
+            + event({}, "tool_calls")
+            + b"data: [DONE]\n\n"
+        ),
+        Refuse(500, "down"),
+        Refuse(500, "down"),
+        Refuse(500, "down"),
+        Say("Noon."),
+    )
+    agent = host.local(model, other, tools=["time.now"])
+    assert texts(host.ask(agent, "when?", conversation_id="details of another")) == ["Noon."]
+    last = host.server.requests[-1].body
+    assert last["model"] == "other"
+    assert "reasoning_details" not in str(last)

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Callable, Iterator
 
+import httpx
 import pytest
 
-from tests.support.harness import ECHO, ECHO_PLUGIN, ROOT, Host, texts
+from tests.support.harness import ECHO, ECHO_PLUGIN, ROOT, Host, bearer, texts
 
 HOOKS = ROOT / "tests" / "fixtures" / "plugins" / "hostile_hooks.py"
 TIME_LIMIT = 5
@@ -38,6 +39,22 @@ def test_plugin_answers_changes_and_stops(hooked: Host) -> None:
 
     silent = hooked.ask(agent, "secret")
     assert (silent["outcome"], texts(silent)) == ("silent", [])
+
+
+def test_dry_run_and_metrics_name_the_plugins_on_the_path(hooked: Host) -> None:
+    agent, http = hooked.agent(ECHO), hooked.http()
+    hooked.ask(agent, "closed")
+    metrics = httpx.get(f"{hooked.address}/metrics", headers=bearer(hooked.key())).text
+    assert 'parlour_hooks_total{event="message.arriving",code="answered"}' in metrics
+
+    def asked(**fields: object) -> list[str]:
+        created = http.post("/pipelines", json={"name": "desk", "agent_id": agent, **fields}).json()
+        body = {"event": {"input": {"text": "hello"}}, "reply": "Hi!"}
+        steps = http.post(f"/pipelines/{created['pipeline_id']}/dry-run", json=body).json()["steps"]
+        return [step["checkpoint"] for step in steps if step["code"] == "asks_plugins"]
+
+    assert asked() == ["admit", "finish"]
+    assert asked(plugins=["another/plugin"]) == []
 
 
 @pytest.mark.parametrize("behaviour", ["crash", "flood", "lie"])

@@ -8,9 +8,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.support.commands import PARLOUR, Finished, clean_environment, parlour_here, refusal
-from tests.support.harness import Host, eventually, texts
+from tests.support.harness import ECHO_PLUGIN, Host, eventually, texts
 from tests.support.plugins import write_plugin
 
 SIX = "six==1.17.0\n"
@@ -187,6 +188,15 @@ def test_a_built_plugin_is_installed_and_answers(host: Host, tmp_path: Path) -> 
     assert texts(host.ask(host.agent("plugin:test/built/default"), "where from?")) == ["from a zip"]
     [script] = (host.data / "plugins/test/built").glob("*/script.sh")
     assert os.access(script, os.X_OK)
+
+
+def test_a_built_plugin_says_which_release_it_needs(tmp_path: Path) -> None:
+    assert parlour_here("plugin", "build", ECHO_PLUGIN, "-o", tmp_path / "built.zip").returncode == 0
+
+    with zipfile.ZipFile(tmp_path / "built.zip") as built:
+        manifest = yaml.safe_load(built.read("manifest.yaml"))
+    assert manifest["spec"]["requires"] == {"parlour": ">=0.1"}
+    assert manifest["spec"]["components"] == ["components/runners/default.yaml"]
 
 
 def test_a_single_file_plugin_is_built_as_a_folder(tmp_path: Path) -> None:

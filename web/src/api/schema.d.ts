@@ -629,6 +629,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/box/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Command
+         * @description Runs a command as an agent with this policy would, in a sandbox of the person's own. It is audited before.
+         */
+        post: operations["try_command"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/budgets": {
         parameters: {
             query?: never;
@@ -3664,7 +3684,7 @@ export interface components {
              * Decision
              * @enum {string}
              */
-            decision: "approve" | "deny";
+            decision: "approve" | "always" | "deny";
             /**
              * Reason
              * @default
@@ -4540,6 +4560,8 @@ export interface components {
             parser: string | null;
             /** @description Percent. */
             progress: number;
+            /** @description Days after which a web page is fetched again; null: never. */
+            refresh_days: number | null;
             size_bytes: number;
             source: string;
             /** @description `fetch`, `parse`, `embed` or `switch`, while it is processed. */
@@ -4767,6 +4789,8 @@ export interface components {
             name?: string | null;
             /** Size Bytes */
             size_bytes?: number | null;
+            /** Text Bytes */
+            text_bytes?: number | null;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -7217,6 +7241,36 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             transcript_id: string;
         };
+        TriedCommandResponse: {
+            /** @description True if the agent's call would wait for an approval first. */
+            asks: boolean;
+            is_error: boolean;
+            /** @description False if the policy does not give the agent commands. */
+            is_offered: boolean;
+            milliseconds: number;
+            status: string;
+            /** @description What the model would read. */
+            text: string;
+        };
+        /**
+         * TryCommandBody
+         * @description A command, and the policy under which it runs.
+         */
+        TryCommandBody: {
+            /**
+             * @default {
+             *       "tools": [],
+             *       "read_only": false,
+             *       "profile": "default",
+             *       "session_template": "{launcher_type}_{launcher_id}",
+             *       "ask": [],
+             *       "author_skills": false
+             *     }
+             */
+            box_policy?: components["schemas"]["BoxPolicyBody"];
+            /** Command */
+            command: string;
+        };
         /** @description An upload; a message takes it along by its id. */
         UploadedFileResponse: {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
@@ -8868,6 +8922,39 @@ export interface operations {
             };
         };
     };
+    try_command: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TryCommandBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriedCommandResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     list_budgets: {
         parameters: {
             query?: {
@@ -9941,6 +10028,8 @@ export interface operations {
                     name?: string | null;
                     /** Parser */
                     parser?: string | null;
+                    /** Refresh Days */
+                    refresh_days?: number | null;
                     /** Text */
                     text?: string | null;
                     /** Url */

@@ -23,6 +23,7 @@ export type Adapter = Schemas["AdapterManifest"];
 export type Agent = Schemas["AgentResponse"];
 export type AgentBody = Schemas["AgentChange"];
 export type Pipeline = Schemas["PipelineResponse"];
+export type BoxSession = Schemas["BoxSessionResponse"];
 export type SkillDetail = Schemas["SkillDetailResponse"];
 export type SkillPreview = Schemas["SkillPreviewResponse"];
 export type InstalledSkills = Schemas["InstalledSkillsResponse"];

@@ -15,10 +15,12 @@ from parlour_sdk.api.processes import StartedProcess
 from parlour_sdk.protocol import artifacts, listing, platform_api, runs
 from parlour_sdk.protocol.actions import ActionOutcome
 from parlour_sdk.protocol.event_log import EventPage, EventRecord
+from parlour_sdk.protocol.gateway import GatewayAccess
 from parlour_sdk.protocol.history import HistoryPage, HistorySearchResult
 from parlour_sdk.protocol.host import HostVersion
 from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.protocol.knowledge import ParsedFile
+from parlour_sdk.protocol.live_permissions import PermissionAnswer
 from parlour_sdk.protocol.models import ModelAnswer, ModelChunk
 from parlour_sdk.protocol.people import Group, GroupMember, User
 from parlour_sdk.protocol.platform_events import FriendAdded
@@ -63,6 +65,8 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "storage_list": ("storage.list", ("plugin",), StorageKeys),
     "get_file": ("files.get", ("f",), HostFile),
     "platform_action": ("platform.request_action", ("message.send", {"chat": "c"}, {"text": "t"}), ActionOutcome),
+    "gateway_open": ("gateway.open", (), GatewayAccess),
+    "ask_permission": ("permissions.ask", ("Write a.txt",), PermissionAnswer),
     "get_plugin_config": ("host.plugin_config", (), dict),
     "get_host_version": ("host.version", (), HostVersion),
     "run_create": ("runs.create", ("agent", "hi"), runs.AgentRun),

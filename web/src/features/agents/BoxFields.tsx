@@ -9,6 +9,7 @@ import { Switch } from "../../components/Switch";
 import { ToggleGroup } from "../../components/ToggleGroup";
 import * as boxQueries from "../box/queries";
 import { useAgentForm } from "./formContext";
+import { TryCommand } from "./TryCommand";
 
 const TOOLS = ["exec", "read", "write", "edit", "glob", "grep"];
 const PROFILES = ["default", "offline_readonly", "network_basic", "network_extended"];
@@ -103,6 +104,17 @@ export function BoxFields() {
               />
             )}
           </Field>
+          <Field label={t("agents.boxAuthor")} hint={t("agents.boxAuthorHint")} beside>
+            {(control) => (
+              <Switch
+                id={control.id}
+                checked={policy.author_skills}
+                disabled={disabled}
+                onChange={(author_skills) => update({ author_skills })}
+              />
+            )}
+          </Field>
+          {status?.status === "ready" && <TryCommand policy={policy} />}
         </>
       )}
     </div>

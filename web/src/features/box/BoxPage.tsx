@@ -1,6 +1,7 @@
 // The Box: whether it works and what holds, a test, its sandboxes, and recent failures.
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Container } from "lucide-react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
@@ -12,6 +13,7 @@ import { Badge, Card, PageBody } from "../../components/Layout";
 import { Row, Rows } from "../../components/List";
 import { formatTime } from "../../lib/format";
 import * as boxQueries from "./queries";
+import { SessionDetails } from "./SessionDetails";
 
 export default function BoxPage() {
   const { t } = useTranslation();
@@ -99,6 +101,7 @@ function Fact({ name, value }: { name: string; value: string | null | undefined 
 function Sessions() {
   const { t, i18n } = useTranslation();
   const sessions = useQuery(boxQueries.sessions);
+  const [shown, setShown] = useState("");
   return (
     <section aria-label={t("box.sessions")}>
       <h2 className="mb-3 text-sm font-medium text-quiet">{t("box.sessions")}</h2>
@@ -112,11 +115,20 @@ function Sessions() {
             <Row
               key={session.session_id}
               title={session.title}
-              text={t("box.sessionText", {
-                commands: session.execs,
-                used: formatTime(session.last_used_at, i18n.language),
-                memory: session.memory_mb,
-              })}
+              text={
+                <>
+                  {t("box.sessionText", {
+                    commands: session.execs,
+                    used: formatTime(session.last_used_at, i18n.language),
+                    memory: session.memory_mb,
+                  })}
+                  {shown === session.session_id && (
+                    <div className="mt-3 text-ink">
+                      <SessionDetails session={session} />
+                    </div>
+                  )}
+                </>
+              }
               marks={
                 <>
                   {session.busy && <Badge tone="accent">{t("box.busy")}</Badge>}
@@ -125,21 +137,29 @@ function Sessions() {
                 </>
               }
               actions={
-                <DeleteButton
-                  icon
-                  label={t("box.end")}
-                  title={t("box.endTitle")}
-                  text={t("box.endText")}
-                  action={t("box.end")}
-                  remove={() =>
-                    answer(
-                      api.DELETE("/api/v1/box/sessions/{session_id}", {
-                        params: { path: { session_id: session.session_id } },
-                      }),
-                    )
-                  }
-                  stale={["box"]}
-                />
+                <>
+                  <Button
+                    aria-expanded={shown === session.session_id}
+                    onClick={() => setShown(shown === session.session_id ? "" : session.session_id)}
+                  >
+                    {t("box.inside")}
+                  </Button>
+                  <DeleteButton
+                    icon
+                    label={t("box.end")}
+                    title={t("box.endTitle")}
+                    text={t("box.endText")}
+                    action={t("box.end")}
+                    remove={() =>
+                      answer(
+                        api.DELETE("/api/v1/box/sessions/{session_id}", {
+                          params: { path: { session_id: session.session_id } },
+                        }),
+                      )
+                    }
+                    stale={["box"]}
+                  />
+                </>
               }
             />
           ))}

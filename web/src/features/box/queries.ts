@@ -24,3 +24,10 @@ export const failures = queryOptions({
   select: (page) => page.items,
   refetchInterval: REFRESH_MILLISECONDS,
 });
+
+export const files = (session_id: string, path: string) =>
+  queryOptions({
+    queryKey: ["box", "files", session_id, path],
+    queryFn: () =>
+      answer(api.GET("/api/v1/box/sessions/{session_id}/files", { params: { path: { session_id }, query: { path } } })),
+  });

@@ -145,12 +145,13 @@ function DropZone({ kbId }: { kbId: string }) {
 function WebPageForm({ kbId }: { kbId: string }) {
   const { t } = useTranslation();
   const [url, setUrl] = useState("");
+  const [days, setDays] = useState("");
   const adding = useSave(
     () =>
       answer(
         api.POST("/api/v1/knowledge-bases/{kb_id}/files", {
           params: { path: { kb_id: kbId } },
-          body: { url } as never,
+          body: { url, refresh_days: days ? Number(days) : null } as never,
           bodySerializer: JSON.stringify,
           headers: { "Content-Type": "application/json" },
         }),
@@ -177,6 +178,17 @@ function WebPageForm({ kbId }: { kbId: string }) {
               value={url}
               onChange={(event) => setUrl(event.target.value)}
             />
+          )}
+        </Field>
+        <Field label={t("knowledge.refresh")}>
+          {(control) => (
+            <Select {...control} value={days} onChange={(event) => setDays(event.target.value)}>
+              {["", "1", "7", "30"].map((each) => (
+                <option key={each} value={each}>
+                  {each ? t("knowledge.everyDays", { count: Number(each) }) : t("knowledge.never")}
+                </option>
+              ))}
+            </Select>
           )}
         </Field>
         <ErrorMessage error={adding.error} />
@@ -214,6 +226,7 @@ function FileRow({ file, edit }: { file: KnowledgeFile; edit: boolean }) {
               formatSize(file.size_bytes, i18n.language),
               file.pages && t("knowledge.pages", { count: file.pages }),
               file.chunks > 0 && t("knowledge.passages", { count: file.chunks }),
+              file.refresh_days && t("knowledge.everyDays", { count: file.refresh_days }),
             ]
               .filter(Boolean)
               .join(" · ")}

@@ -57,6 +57,7 @@ from .host import FINAL_WRITE_SECONDS, Host, HostExtensions, finish_within
 from .knowledge import KnowledgeSubsystem
 from .models import open_models
 from .plugins import RefreshablePluginManager, open_plugins
+from .release_record import record_release
 from .runtime_settings import defaults_from_config
 from .secret_key import FileSecretBox
 from .secret_rotation import SETTLE_SECONDS, SecretRotation
@@ -72,6 +73,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
     clock, ids = SystemClock(), SystemIds()
     async with AsyncExitStack() as stack:
         stack.enter_context(directory.lock())
+        record_release(directory, VERSION)
         key_file = FileSecretBox(directory.secret_key)
         key_file.check()
         additions.on_locked(settings)

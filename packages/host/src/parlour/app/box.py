@@ -21,6 +21,7 @@ from parlour.providers.box.service import BoxService
 from parlour.providers.box.skill_tools import SkillTools
 from parlour.providers.box.skills import BoxSkills
 from parlour.providers.box.tools import BoxTools
+from parlour.providers.box.trial import BoxTrial
 from parlour.providers.box.workspace_deletion import WorkspaceDeletion, WorkspaceUses
 from parlour_sdk.values import dataclass
 
@@ -45,6 +46,7 @@ class BoxSubsystem:
     servers: BoxServers
     workspaces: WorkspaceDeletion
     service: BoxService
+    trial: BoxTrial
     skills: SkillSubsystem
 
     async def prepare(self, *agents: Agent) -> None:
@@ -97,11 +99,12 @@ async def open_box(
     service = BoxService(connection, box_skills, ports.clock)
     files = BoxFiles(service)
     callers = BoxCallers(core.sessions, core.agents, box_skills, ports.journal, box.force_template)
+    commands = BoxCommands(service, box_skills, OutputArtifacts(core.artifacts, ports.journal, ports.clock))
     tools = BoxTools(
         connection,
         lambda: skills.is_used or any(uses_box(agent) for agent in core.agents.all()),
         callers,
-        BoxCommands(service, box_skills, OutputArtifacts(core.artifacts, ports.journal, ports.clock)),
+        commands,
         BoxFileTools(files),
         BoxAttachments(files, core.artifacts, ports.journal, ports.clock),
         BoxAudit(ports.journal, WorkspaceUses(ports.clock, box.workspace_days), ports.clock),
@@ -109,9 +112,10 @@ async def open_box(
     authoring = SkillTools(
         skills.parts.service, callers, files, lambda: connection.status.state == "ready", ports.clock
     )
+    trial = BoxTrial(connection, commands, ports.clock)
     workspaces = WorkspaceDeletion(connection, ports.journal, core.jobs)
     core.jobs.register(workspaces)
     try:
-        yield BoxSubsystem(connection, tools, authoring, BoxServers(connection), workspaces, service, skills)
+        yield BoxSubsystem(connection, tools, authoring, BoxServers(connection), workspaces, service, trial, skills)
     finally:
         await connection.close()

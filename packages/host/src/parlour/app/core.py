@@ -4,6 +4,7 @@ dependencies.
 
 from parlour.core.access.audit_writer import AuditWriter
 from parlour.core.actions.gate import Gate
+from parlour.core.actions.gateway import GatewayTokens
 from parlour.core.approvals.service import ApprovalService
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.bots import BotRepository
@@ -79,6 +80,8 @@ class Core:
     artifacts: ArtifactService
     gateway: Gateway
     gate: Gate
+    gateway_tokens: GatewayTokens
+    """Tokens of the MCP server of runs."""
     recovery: Recovery
     control: RunControl
     workers: RemoteWorkers
@@ -143,7 +146,8 @@ def build_core(ports: CorePorts) -> Core:
     lanes = build_lanes(ports, config, records, delivery, basics, runs, routing)
     approvals = build_approvals(ports, config, hooks, delivery, basics, actions, lanes.lanes)
     gateway = build_gateway(ports, config, records, hooks, delivery, basics, runs, routing.router, lanes, approvals)
-    gate = build_gate(ports, config, records, delivery, basics, runs, lanes, actions)
+    tokens = GatewayTokens(basics.sessions, ports.redactor)
+    gate = build_gate(ports, config, records, delivery, basics, runs, lanes, actions, tokens)
     return Core(
         agents=config.agents,
         bots=config.bots,
@@ -188,6 +192,7 @@ def build_core(ports: CorePorts) -> Core:
         reruns=lanes.reruns,
         gateway=gateway,
         gate=gate,
+        gateway_tokens=tokens,
         scheduler=Scheduler(config.schedules, ports.ownership, gateway, ports.ids, ports.clock),
         conversation_eraser=ConversationEraser(
             ports.journal,

@@ -7,8 +7,10 @@ from parlour.core.actions.catalog import CatalogActions
 from parlour.core.actions.conversations import ConversationActions
 from parlour.core.actions.effect_gate import with_effect_gate
 from parlour.core.actions.gate import Gate
+from parlour.core.actions.gateway import GatewayActions, GatewayTokens
 from parlour.core.actions.history import EventActions, HistoryActions
 from parlour.core.actions.host import HostInfoActions
+from parlour.core.actions.live_questions import LiveQuestionActions
 from parlour.core.actions.platform_action import PlatformRequestActions
 from parlour.core.actions.plugin_config import PluginConfigActions
 from parlour.core.actions.processes import ProcessActions
@@ -164,9 +166,11 @@ def build_lanes(
     control = RunControl(journal, sessions, lanes, remote, runs.active_runs, runs.event_completer, clock)
     targets = RequestedTargets(router, basics.checks, basics.grants)
     creator = RunCreator(journal, targets, delivery.conversations, records.attachments, lanes, ids, clock)
+    rerun_targets = RerunTargets(
+        config.agents, basics.checks, basics.grants, lambda plugin_id: bool(ports.plugin_grants(plugin_id).processes)
+    )
     rehearsals = HookRehearsals(basics.arriving, delivery.service.reply_hooks)
     rerun_executor = RerunExecutor(journal, runs.runner, runs.contexts, rehearsals, records.artifacts, sessions, clock)
-    rerun_targets = RerunTargets(config.agents, basics.checks, basics.grants)
     reruns = Reruns(journal, rerun_targets, rerun_executor, sessions, ids, clock)
     return LaneParts(lanes, steering, recovery, control, creator, RemoteWorkers(journal, remote, clock), reruns)
 
@@ -241,6 +245,7 @@ def build_gate(
     runs: RunParts,
     lanes: LaneParts,
     actions: ActionParts,
+    tokens: GatewayTokens,
 ) -> Gate:
     """Builds the gate with all actions that plugins may call."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
@@ -267,7 +272,9 @@ def build_gate(
         ConversationActions(delivery.conversations, ids, clock),
         CatalogActions(ports.plugin_list, ports.components),
         PlatformRequestActions(actions.requests),
+        LiveQuestionActions(actions.live_questions),
         HostInfoActions(VERSION),
+        GatewayActions(tokens),
         PluginConfigActions(config.plugin_configs, ports.plugin_list, ports.secrets),
         ProcessActions(ports.processes, ports.plugin_grants),
     ]

@@ -2,6 +2,7 @@
 
 from parlour.core.approvals.action_parser import ActionParser
 from parlour.core.approvals.creation import ApprovalFactory
+from parlour.core.approvals.live_questions import LiveQuestions
 from parlour.core.approvals.planner import ApprovalActionPlanner
 from parlour.core.approvals.requests import ActionRequestHandler
 from parlour.core.approvals.tool_approvals import ToolApprovals
@@ -79,6 +80,7 @@ class ActionParts:
     requests: ActionRequestHandler
     tool_calls: ApprovedToolCalls
     tool_approvals: ToolApprovals
+    live_questions: LiveQuestions
 
 
 def build_run_actions(
@@ -99,7 +101,8 @@ def build_run_actions(
     tool_calls = ApprovedToolCalls(journal, hooks.jobs, ports.providers.tools, service, config.languages)
     hooks.jobs.register(tool_calls)
     tool_approvals = ToolApprovals(journal, approvals, pending, service.publisher, tool_calls, basics.slots, clock)
-    return ActionParts(pending, planner, requests, tool_calls, tool_approvals)
+    live_questions = LiveQuestions(journal, approvals, pending, service.publisher, basics.slots, clock)
+    return ActionParts(pending, planner, requests, tool_calls, tool_approvals, live_questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,10 @@ from .settings import HostSettings
 logger = logging.getLogger(__name__)
 
 
+ANY_ADDRESS = ("", "0.0.0.0", "::")
+"""Addresses that stand for all of this machine."""
+
+
 class PortInUse(Exception):
     """Raised when the address can't be listened on."""
 
@@ -52,6 +56,7 @@ async def serve(
             server = web.server(settings, host, token)
             serving = asyncio.create_task(server.serve([listener]))
             address = authority(settings.http.host, listener.getsockname()[1])
+            host.core.gateway_tokens.address = _gateway_address(settings, listener.getsockname()[1])
             service_manager = ServiceManager()
             reporting = asyncio.create_task(service_manager.serve(lambda: not host.pending_start_steps()))
             announce(f"http://{address}{settings.http.prefix}", _notice(settings, host, token))
@@ -75,6 +80,12 @@ async def _setup_token(host: Host) -> str:
     if await UserAccounts(host.journal, host.ids, host.clock).has_any():
         return ""
     return secrets.token_urlsafe(12)
+
+
+def _gateway_address(settings: HostSettings, port: int) -> str:
+    """Returns the address of the MCP server of runs, as programs on this machine reach it."""
+    host = "127.0.0.1" if settings.http.host in ANY_ADDRESS else settings.http.host
+    return f"http://{authority(host, port)}{settings.http.prefix}/gateway/mcp"
 
 
 def _notice(settings: HostSettings, host: Host, token: str) -> str:

@@ -20,6 +20,7 @@ def requires(*needs: AccessScope) -> Callable[[HTTPConnection], Awaitable[Princi
     return check
 
 
+Owner = Annotated[Principal, Depends(requires("owner"))]
 Admin = Annotated[Principal, Depends(requires("admin"))]
 Operator = Annotated[Principal, Depends(requires("operator"))]
 Viewer = Annotated[Principal, Depends(requires("viewer"))]

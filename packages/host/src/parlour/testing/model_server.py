@@ -30,6 +30,8 @@ class Say:
     tool_calls: list[dict[str, Any]] = field(default_factory=list)
     """The tool calls as they are streamed: fragments with an index."""
     usage: dict[str, int] | None = field(default_factory=lambda: USAGE)
+    finish_reason: str = "stop"
+    """The reason of the end, unless there are tool calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ def event(delta: dict[str, Any], finish_reason: str | None = None, **fields: Any
 
 def whole(response: Say) -> dict[str, Any]:
     message = {"role": "assistant", "content": response.text, "reasoning_content": response.reasoning}
-    reason = "tool_calls" if response.tool_calls else "stop"
+    reason = "tool_calls" if response.tool_calls else response.finish_reason
     choice = {"index": 0, "message": {**message, "tool_calls": response.tool_calls}, "finish_reason": reason}
     return {"choices": [choice], "usage": response.usage}
 
@@ -174,7 +176,7 @@ async def _write_words(write: Callable[[bytes], Awaitable[None]], response: Say)
         await write(event({"content": f" {word}" if index else word}))
     for call in response.tool_calls:
         await write(event({"tool_calls": [call]}))
-    await write(event({}, "tool_calls" if response.tool_calls else "stop"))
+    await write(event({}, "tool_calls" if response.tool_calls else response.finish_reason))
     if response.usage is not None:
         await write(b"data: " + json.dumps({"choices": [], "usage": response.usage}).encode() + b"\n\n")
     await write(b"data: [DONE]\n\n")

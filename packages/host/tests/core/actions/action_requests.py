@@ -65,6 +65,7 @@ SAMPLES: dict[str, Any] = {
     "filename": "a.txt",
     "file_id": "file",
     "conversation_id": "conversation",
+    "title": "Write a.txt",
     "process": "goose",
     "command": "goose",
     "process_id": "process",

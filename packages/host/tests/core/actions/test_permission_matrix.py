@@ -51,7 +51,7 @@ get_user_info platform_api:user.read · get_friend_list platform_api:user.read
 answer_friend_request platform_api:requests.answer · answer_group_invite platform_api:requests.answer
 upload_file platform_api:media · get_file_url platform_api:media · call_platform_api platform_api:platform.call
 process_start processes:start · process_write processes:start
-platform_action platform_actions:*
+platform_action platform_actions:* · ask_permission platform_actions:*
 """
 NEEDS: dict[str, tuple[str, str]] = {
     action: (permission.split(":")[0], permission.split(":")[1])
@@ -65,6 +65,7 @@ FREE = {
     "state_delete": "a scope",
     "state_list": "a scope",
     "get_host_version": "nothing",
+    "gateway_open": "being the run's own plugin",
     "get_plugin_config": "nothing",
     "run_append_result": "being the run's own plugin",
     "run_finalize": "being the run's own plugin",

@@ -15,7 +15,7 @@ ASK: dict[str, Any] = {"model_id": "model", "messages": [{"role": "user", "conte
 
 
 async def world(providers: Providers, **agent: Any) -> World:
-    granted = plugin_permissions()
+    granted = plugin_permissions(processes=[])
     return await World.open(
         make_agent(resource_policy=ALL, **agent),
         discovery=DISCOVERED,

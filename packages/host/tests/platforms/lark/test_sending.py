@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from parlour.core.platforms.port import FileContent, PlatformRefused, PlatformUncertain
+from parlour.testing.lark_simulator import LarkSimulator
 from parlour_sdk.protocol.chain import At, AtAll, File, Image, Plain, Platform, Quote, Video, Voice
 
 from .conftest import ANN, GROUP, Bot
@@ -112,3 +113,13 @@ async def test_ids_in_a_path_never_leave_it(bot: Bot) -> None:
     with pytest.raises(PlatformRefused):
         await bot.api.get_group_info("oc_talk/../../contact/v3/users/ou_ann")
     assert "user_get" not in bot.simulator.made
+
+
+async def test_a_group_to_which_the_bot_is_added_is_greeted_once(simulator: LarkSimulator, url: str) -> None:
+    added = {"chat_id": GROUP, "operator_id": {"open_id": ANN}, "name": "talk"}
+    async with Bot(simulator, url, bot_added_welcome="Hello, all!").served() as bot:
+        for _ in range(2):
+            await simulator.report("im.chat.member.bot.added_v1", added)
+        await simulator.until(lambda: not simulator.connection.waiting)
+    assert len(bot.link.incoming) == 2
+    assert simulator.texts(GROUP) == ["Hello, all!"]

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .tool_calls import RunTools as RunTools
     from .tool_loop import ToolLoop as ToolLoop
     from .tools import Toolbox as Toolbox
+    from .tools import ToolDetails as ToolDetails
     from .turn_messages import TurnMessages as TurnMessages
     from .user_message import UserMessage as UserMessage
 
@@ -67,7 +68,7 @@ LAZY_EXPORTS = {
     ".token_estimates": ("TokenRatio", "estimate_messages", "estimate_text", "estimate_tools"),
     ".tool_calls": ("RunTools",),
     ".tool_loop": ("ToolLoop",),
-    ".tools": ("Toolbox",),
+    ".tools": ("Toolbox", "ToolDetails"),
     ".turn_messages": ("TurnMessages",),
     ".user_message": ("UserMessage",),
     ".http_agent.config": ("HttpAgentConfig",),

@@ -19,7 +19,7 @@ from .errors import ends_run
 from .tool_arguments import InvalidArguments, parse_arguments
 from .tool_outputs import ToolOutput, ToolOutputReader
 from .tool_repeats import RepeatedCalls
-from .tools import GrantedTool, Toolbox, load_tools
+from .tools import GrantedTool, Toolbox, ToolDetails, load_tools
 from .user_message import UserMessage
 
 CALL_TIMEOUT_SECONDS = 120.0
@@ -30,17 +30,24 @@ MAX_TELEMETRY_CHARACTERS = 2000
 class RunTools:
     """The tools of one run: loads them and executes their calls, within the rate of calls that the Host allows."""
 
-    def __init__(self, ctx: AgentRunContext, api: AgentRunAPI, call_timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        ctx: AgentRunContext,
+        api: AgentRunAPI,
+        call_timeout: float | None = None,
+        details: ToolDetails | None = None,
+    ) -> None:
         self._ctx = ctx
         self._api = api
         self._outputs = ToolOutputReader(ctx, api)
         self._call_timeout = call_timeout
         self._pace = CallPacer()
         self._repeats = RepeatedCalls()
+        self._details = details
 
     async def load(self, own: Sequence[GrantedTool] = ()) -> Toolbox:
         """Loads the granted tools, the agent's own, and the tool that activates a skill if there are skills."""
-        return await load_tools(self._ctx, self._api, self._pace, own)
+        return await load_tools(self._ctx, self._api, self._pace, own, self._details)
 
     @property
     def must_stop(self) -> bool:

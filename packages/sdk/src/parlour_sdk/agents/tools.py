@@ -4,6 +4,7 @@ import asyncio
 import difflib
 import logging
 import re
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 from parlour_sdk.api import AgentAPIException, AgentRunAPI
 from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.models import ToolDefinition
-from parlour_sdk.protocol.tools import ToolOutcome
+from parlour_sdk.protocol.resources import ToolResource
+from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
 
 from ..values import dataclass
 from . import skills, tool_search
@@ -23,6 +25,7 @@ logger = logging.getLogger("parlour.agents")
 Call = Callable[[dict[str, Any]], Awaitable[ToolOutcome]]
 DETAILS_PER_BATCH = 50
 MAX_NAMED_TOOLS = 30
+MAX_KEPT_DETAILS = 500
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -34,6 +37,24 @@ class GrantedTool:
     call: Call
     needs_approval: bool = False
     """True if its calls wait for a person, so that only the run's own deadline limits them."""
+
+
+class ToolDetails:
+    """Details of tools that are kept for later runs, by the version that the Host gives them."""
+
+    def __init__(self) -> None:
+        self._details: OrderedDict[tuple[str, str], ToolDetail] = OrderedDict()
+
+    def get(self, tool: ToolResource) -> ToolDetail | None:
+        """Returns the detail of this version of a tool, or None if it has to be loaded."""
+        return self._details.get((tool.tool_name, tool.version)) if tool.version else None
+
+    def keep(self, tool: ToolResource, detail: ToolDetail) -> None:
+        """Keeps a detail; the oldest one goes if there are too many."""
+        if tool.version:
+            self._details[tool.tool_name, tool.version] = detail
+            if len(self._details) > MAX_KEPT_DETAILS:
+                self._details.popitem(last=False)
 
 
 class Toolbox:
@@ -90,32 +111,48 @@ def service_name(name: str) -> str:
 
 
 async def load_tools(
-    ctx: AgentRunContext, api: AgentRunAPI, pace: CallPacer, own: Sequence[GrantedTool] = ()
+    ctx: AgentRunContext,
+    api: AgentRunAPI,
+    pace: CallPacer,
+    own: Sequence[GrantedTool] = (),
+    details: ToolDetails | None = None,
 ) -> Toolbox:
     """Loads the definitions of the granted tools, and adds the agent's own.
 
-    A tool whose definition can't be read is left out.
+    A tool whose definition can't be read is left out. Details that are kept are not read again.
     """
-    names = [each.tool_name for each in ctx.resources.tools if {"call", "detail"} <= set(each.operations)]
-    offered: list[GrantedTool] = []
-    for start in range(0, len(names), DETAILS_PER_BATCH):
-        batch = names[start : start + DETAILS_PER_BATCH]
+    kept = details or ToolDetails()
+    tools = [each for each in ctx.resources.tools if {"call", "detail"} <= set(each.operations)]
+    missing = [each for each in tools if kept.get(each) is None]
+    loaded: dict[str, ToolDetail] = {}
+    for start in range(0, len(missing), DETAILS_PER_BATCH):
+        batch = missing[start : start + DETAILS_PER_BATCH]
         await pace.reserve(len(batch))
-        loaded = await asyncio.gather(*(_load_tool(ctx, api, name) for name in batch))
-        offered += [each for each in loaded if each is not None]
+        for tool, detail in zip(
+            batch, await asyncio.gather(*(_load_detail(ctx, api, each) for each in batch)), strict=True
+        ):
+            if detail is not None:
+                loaded[tool.tool_name] = detail
+                kept.keep(tool, detail)
+    found = [loaded.get(each.tool_name) or kept.get(each) for each in tools]
+    offered = [_granted_tool(api, detail) for detail in found if detail is not None]
     offered += own
     if ctx.resources.skills:
         offered.append(GrantedTool(skills.definition(ctx.resources.skills), partial(skills.activate, api)))
     return Toolbox(offered, {skills.TOOL_NAME, *(each.definition.name for each in own)})
 
 
-async def _load_tool(ctx: AgentRunContext, api: AgentRunAPI, name: str) -> GrantedTool | None:
+async def _load_detail(ctx: AgentRunContext, api: AgentRunAPI, tool: ToolResource) -> ToolDetail | None:
     try:
-        detail = await api.tools.get(name)
+        return await api.tools.get(tool.tool_name)
     except AgentAPIException as error:
         if ends_run(error, ctx):
             raise
-        logger.warning("run %s: the tool %s is left out: %s", ctx.run_id, name, error)
+        logger.warning("run %s: the tool %s is left out: %s", ctx.run_id, tool.tool_name, error)
         return None
+
+
+def _granted_tool(api: AgentRunAPI, detail: ToolDetail) -> GrantedTool:
+    name = detail.tool_name
     definition = ToolDefinition(name=name, description=detail.description, parameters_schema=detail.parameters_schema)
     return GrantedTool(definition, partial(api.tools.call, name), detail.needs_approval)

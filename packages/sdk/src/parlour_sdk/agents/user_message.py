@@ -90,8 +90,11 @@ class UserMessage:
         """
         texts: list[str] = []
         media: list[MediaElement] = []
+        names_bot = False
         for each in contents:
             element = members.named(each) if members is not None else each
+            if element is None:
+                names_bot = True
             match element:
                 case TextElement():
                     texts.append(element.text)
@@ -105,7 +108,8 @@ class UserMessage:
                     quoted = cls.from_contents(element.contents, members=members)
                     texts.append(_quote(element.name or element.sender, quoted.text))
                     media += quoted.media
-        return cls("".join(texts), tuple(media), speaker)
+        text = "".join(texts)
+        return cls(text.strip() if names_bot else text, tuple(media), speaker)
 
     @property
     def is_empty(self) -> bool:

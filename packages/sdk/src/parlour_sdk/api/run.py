@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from .artifacts import ArtifactsAPI
     from .events import EventsAPI
     from .files import FilesAPI
+    from .gateway import GatewayAPI
     from .history import HistoryAPI
+    from .permissions import PermissionsAPI
     from .platform_actions import PlatformActionsAPI
     from .runtimes import RuntimesAPI
     from .skills import SkillsAPI
@@ -73,6 +75,18 @@ class AgentRunAPI(SharedAPI):
         from .platform_actions import PlatformActionsAPI
 
         return PlatformActionsAPI(self._calls)
+
+    @cached_property
+    def permissions(self) -> "PermissionsAPI":
+        from .permissions import PermissionsAPI
+
+        return PermissionsAPI(self._calls)
+
+    @cached_property
+    def gateway(self) -> "GatewayAPI":
+        from .gateway import GatewayAPI
+
+        return GatewayAPI(self._calls)
 
     @cached_property
     def runtimes(self) -> "RuntimesAPI":

@@ -8,8 +8,9 @@ from parlour_sdk.api import PluginAPI
 from parlour_sdk.api.chains import Chain, as_chain
 from parlour_sdk.protocol.components import BotIdentity, ChangedInput, CommandReply, EmitEvent, PromptAddition
 from parlour_sdk.protocol.content import ContentElement
+from parlour_sdk.protocol.events import PATH_HOOKS, PromptMessage
 from parlour_sdk.protocol.platform_api import MessageResult
-from parlour_sdk.protocol.platform_events import PATH_HOOKS, PlatformEvent, PromptMessage
+from parlour_sdk.protocol.platform_events import PlatformEvent
 
 
 class OnlyObserving(Exception):

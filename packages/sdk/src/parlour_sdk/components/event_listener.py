@@ -6,8 +6,7 @@ Methods marked with `@on` receive each event as an instance of its own class.
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
-from parlour_sdk.protocol.events import ALIASES
-from parlour_sdk.protocol.platform_events import PATH_HOOKS
+from parlour_sdk.protocol.events import ALIASES, PATH_HOOKS
 
 from ..values import dataclass
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from parlour_sdk.components.event_listener import EventListener, iter_handlers
-from parlour_sdk.protocol.platform_events import EVENTS, PATH_HOOKS, is_event_pattern
+from parlour_sdk.protocol.events import PATH_HOOKS
+from parlour_sdk.protocol.platform_events import EVENTS, is_event_pattern
 
 from . import errors
 from .errors import SourceLocation

@@ -5,9 +5,8 @@ from typing import Any, Literal
 from .base import I18nText, Listed, Request, Strict, Tolerant
 from .chain import MessageChain
 from .content import ContentElement
-from .events import Actor, Conversation
+from .events import Actor, Conversation, PromptMessage
 from .manifest import AgentRunnerDiscovery, ComponentKind
-from .platform_events import PromptMessage
 
 
 class ComponentSummary(Tolerant):

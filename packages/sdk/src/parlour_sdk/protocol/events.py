@@ -7,6 +7,8 @@ from .base import Tolerant
 Source = Literal["platform", "webui", "api", "scheduler", "system", "host_adapter"]
 ALIASES = {"message.recalled": "message.deleted"}
 """Alternative names of event types."""
+PATH_HOOKS = ("message.arriving", "reply.preparing")
+"""Events that wait for their handlers. They reach only handlers and grants that name them; a pattern does not."""
 
 
 class RawRef(Tolerant):
@@ -69,3 +71,10 @@ class Subject(Tolerant):
     subject_type: str
     subject_id: str | None = None
     data: dict[str, Any] = {}
+
+
+class PromptMessage(Tolerant):
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant"] = "system"
+    content: str

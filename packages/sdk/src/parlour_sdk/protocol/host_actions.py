@@ -11,7 +11,20 @@ from typing import Literal
 from pydantic import BaseModel
 
 from ..values import dataclass
-from . import artifacts, files, history, knowledge, listing, models, platform_api, processes, runs, runtimes
+from . import (
+    artifacts,
+    files,
+    gateway,
+    history,
+    knowledge,
+    listing,
+    live_permissions,
+    models,
+    platform_api,
+    processes,
+    runs,
+    runtimes,
+)
 from .actions import ActionOutcome, RequestAction
 from .calls import Call, Done
 from .event_log import EventGet, EventPage, EventPageGet, EventRecord
@@ -68,6 +81,8 @@ class HostAction:
     dry_run: DryRun = "refuse"
     replayed: bool = False
     """True if a repeated run of an agent that records its calls gets the recorded answer."""
+    since: str = "0.1"
+    """The first release of the Host that has the action."""
 
 
 def _row(
@@ -197,6 +212,16 @@ HOST_ACTIONS: dict[str, HostAction] = {
             max_bytes=RESULT_BYTES,
             effect=_RECORD,
         ),
+        _in_run(
+            "ask_permission",
+            live_permissions.AskPermission,
+            live_permissions.PermissionAnswer,
+            streams=True,
+            api="platform_action",
+            max_bytes=RESULT_BYTES,
+            effect=("refuse", False),
+        ),
+        _in_run("gateway_open", gateway.GatewayOpen, gateway.GatewayAccess),
         _either("get_host_version", HostVersionGet, HostVersion, effect=_LIVE),
         _either("get_plugin_config", PluginConfigGet, PluginConfig, effect=_LIVE),
         _either("run_create", runs.RunCreate, runs.AgentRun, "agent_runs:create", max_bytes=RESULT_BYTES),

@@ -142,6 +142,13 @@ class PluginPermissions(Strict):
     """Programs that the Host starts for it, outside its sandbox."""
 
 
+class PluginRequirements(Tolerant):
+    """What must be there before a plugin is installed."""
+
+    parlour: str = Field(default="", pattern=r"^(>=\s*\d{1,4}(\.\d{1,4}){0,2})?$")
+    """The oldest release of the Host that has all that the plugin uses: `>=0.1`. `parlour plugin build` fills it in."""
+
+
 class PluginSpec(Tolerant):
     """What is in a plugin and what it needs."""
 
@@ -149,6 +156,7 @@ class PluginSpec(Tolerant):
     """Component files inside the plugin's folder."""
     permissions: PluginPermissions = Field(default_factory=PluginPermissions)
     limits: PluginLimits = Field(default_factory=PluginLimits)
+    requires: PluginRequirements = Field(default_factory=PluginRequirements)
     config_schema: Listed[FormItem] = []
     """The form of the plugin's own configuration, which `get_plugin_config` returns."""
 

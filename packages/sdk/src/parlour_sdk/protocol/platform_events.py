@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue, PrivateAttr
 from .base import Listed, Tolerant
 from .chain import MessageChain
 from .content import Content
-from .events import ALIASES
+from .events import ALIASES, PromptMessage
 from .people import ChatType, Group, GroupMember, User
 
 JoinType = Literal["invite", "request", "direct"]
@@ -228,13 +228,6 @@ class HostEvent(PlatformEvent):
     data: dict[str, Any] = {}
 
 
-class PromptMessage(Tolerant):
-    """One message of a prompt."""
-
-    role: Literal["system", "user", "assistant"] = "system"
-    content: str
-
-
 class ScheduleTriggered(HostEvent):
     """The time of a schedule has come."""
 
@@ -350,8 +343,6 @@ EVENTS: dict[str, type[PlatformEvent]] = {
         PromptPreparing,
     )
 }
-PATH_HOOKS = ("message.arriving", "reply.preparing")
-"""Events that wait for their handlers. They reach only handlers and grants that name them; a pattern does not."""
 _PLATFORM = re.compile(r"platform\.[a-z0-9_]+\.[A-Za-z0-9_.]+")
 _PATTERN = re.compile(r"\*|platform\.[a-z0-9_]+\.\*")
 

@@ -44,6 +44,7 @@ class ProcessStart(Call):
     command: str
     arguments: list[str] = []
     environment: dict[str, str] = {}
+    """In the values, `{home}` and `{workspace}` stand for the paths of these folders."""
     workspace: str = ""
     """Name of a folder that the Host makes for it, or an absolute path that the operator allows."""
     home: str = ""

@@ -28,6 +28,8 @@ class ToolResource(Tolerant):
     description: str | None = None
     source: Literal["native", "plugin", "mcp", "skill"]
     operations: list[str] = []
+    version: str | None = None
+    """Changes with the tool's detail, which a runner may therefore keep for later runs."""
 
 
 class KnowledgeBaseResource(Tolerant):

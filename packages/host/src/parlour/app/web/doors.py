@@ -62,7 +62,19 @@ def build_doors(
             return _MissingExtra("mcp", responses)
         return McpDoor(context, host.journal, core.artifacts, settings.http.body_bytes)
 
-    return {"/v1": LazyApp(openai), "/a2a": LazyApp(a2a), "/api/v1/mcp": LazyApp(mcp)}
+    def gateway() -> AsgiApp:
+        try:
+            from parlour.http.gateway.app import RunGateway
+        except ImportError:
+            return _MissingExtra("mcp", responses)
+        return RunGateway(core.gateway_tokens, core.gate)
+
+    return {
+        "/v1": LazyApp(openai),
+        "/a2a": LazyApp(a2a),
+        "/api/v1/mcp": LazyApp(mcp),
+        "/gateway": LazyApp(gateway),
+    }
 
 
 class _MissingExtra:

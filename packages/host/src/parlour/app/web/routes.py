@@ -237,7 +237,7 @@ class RouterBuilder:
             message_policies.router(core.word_lists, core.filters),
             pipelines.router(
                 core.pipelines,
-                PipelineMapper(core.agents, core.word_lists),
+                PipelineMapper(core.agents, core.word_lists, core.subscriptions.asked_plugins),
                 self._users_of_pipeline,
                 core.filters,
                 host.cursors,
@@ -324,6 +324,7 @@ class RouterBuilder:
             tools.router(mcp.registry, host.cursors),
             box.router(
                 host.box.service,
+                host.box.trial,
                 BoxLimits(limits.idle_seconds, limits.max_sessions, limits.force_template),
                 host.journal,
                 self._pages(),

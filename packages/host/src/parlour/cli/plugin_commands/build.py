@@ -10,8 +10,10 @@ from pathlib import Path
 
 from parlour.app.settings import HostSettings
 from parlour.plugin_runtime.packages.archive import SizeLimits
+from parlour.plugin_runtime.packages.release_requirement import required_release
 from parlour.plugin_runtime.packages.sources import Package, PackageRules, stage
-from parlour_sdk.plugin import PluginInvalid
+from parlour_sdk.plugin import PluginDefinition, PluginInvalid
+from parlour_sdk.plugin.reader import MANIFEST_FILE
 
 from ..main import CommandError
 from . import plugin_python
@@ -29,6 +31,7 @@ def run(settings: HostSettings, path: Path, output: Path | None) -> None:
     try:
         with tempfile.TemporaryDirectory() as staging:
             package = asyncio.run(_stage(settings, valid, Path(staging)))
+            _add_requirement(package.plugin)
             content = _write(package, target)
     except PluginInvalid as error:
         raise CommandError(str(error)) from error
@@ -57,6 +60,20 @@ def _safe_file_name(name: str) -> str:
 async def _stage(settings: HostSettings, valid: ValidPlugin, staging: Path) -> Package:
     sizes = SizeLimits(settings.plugins.package_files, settings.plugins.package_bytes)
     return await stage(str(valid.plugin.file or valid.plugin.folder), None, staging, PackageRules(sizes))
+
+
+def _add_requirement(plugin: PluginDefinition) -> None:
+    """Writes the release that the plugin needs into its staged manifest, unless its author did."""
+    if plugin.manifest.spec.requires.parlour:
+        return
+    file = plugin.folder / MANIFEST_FILE
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    places = [number for number, line in enumerate(lines) if line.split("#")[0].rstrip() == "spec:"]
+    if not places:  # a spec in one line, or none
+        return
+    indentation = next((line[: len(line) - len(line.lstrip())] for line in lines[places[0] + 1 :] if line.strip()), "")
+    requirement = f'{indentation or "  "}requires: {{parlour: "{required_release(plugin)}"}}\n'
+    file.write_text("".join([*lines[: places[0] + 1], requirement, *lines[places[0] + 1 :]]), encoding="utf-8")
 
 
 def _write(package: Package, target: Path) -> bytes:

@@ -5,8 +5,8 @@ The page translates a sentence by its key and values; its text is in English.
 
 from collections.abc import Iterator
 
+from parlour_sdk.protocol.events import PATH_HOOKS
 from parlour_sdk.protocol.manifest import PluginPermissions
-from parlour_sdk.protocol.platform_events import PATH_HOOKS
 from parlour_sdk.protocol.processes import ANY_COMMAND, WORKSPACE, ProcessPermission
 from parlour_sdk.values import dataclass
 

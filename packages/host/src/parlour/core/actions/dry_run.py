@@ -6,7 +6,8 @@ table of Host actions says how an action is handled; an action without such an e
 
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from typing import Any
 
 from pydantic import BaseModel
@@ -55,6 +56,8 @@ class DryRunActions:
         if action.dry_run == "execute" or action.where == "plugin":
             wrapped: Handler = handler
             return wrapped
+        if action.streams:
+            return _refusing_stream(handler)
         handle_dry_run = self._dry_run_handler(action)
 
         async def act(caller: ActionCaller, request: Call) -> BaseModel:
@@ -103,6 +106,17 @@ async def _record_only(
 
 async def _refuse(caller: ActionCaller, dry_run: DryRunState, request: Call, call: RealHandler) -> BaseModel:
     raise CallRejected("denied", "a rerun changes nothing: this action is not carried out in it")
+
+
+def _refusing_stream(handler: Any) -> Handler:
+    async def stream(caller: ActionCaller, request: Call) -> AsyncGenerator[Any, None]:
+        if caller.session is not None and caller.session.dry_run is not None:
+            raise CallRejected("denied", "a rerun changes nothing: this action is not carried out in it")
+        async with aclosing(handler(caller, request)) as parts:
+            async for part in parts:
+                yield part
+
+    return stream
 
 
 async def _state_get(caller: ActionCaller, dry_run: DryRunState, request: StateGet, call: RealHandler) -> BaseModel:

@@ -52,7 +52,7 @@ class UsageRecorder:
         caller: ActionCaller,
         kind: Kind,
         name: str,
-        extra_details: Mapping[str, str] | None = None,
+        extra_details: Mapping[str, Any] | None = None,
         call: OpenCall | None = None,
     ) -> AsyncIterator[CallUsage]:
         """Counts one call of a run while the context is open. Outside a run nothing is recorded yet.

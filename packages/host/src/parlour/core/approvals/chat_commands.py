@@ -18,8 +18,9 @@ from parlour.core.texts.languages import Languages
 from .decisions import Decider
 from .service import ApprovalService, Verdict
 
-_DECISION_PATTERN = re.compile(r"[\W_]*(approve|deny)\W+([a-z0-9]{4,12})(?:\W+(.*))?", re.IGNORECASE | re.DOTALL)
+_DECISION_PATTERN = re.compile(r"[\W_]*(approve|always|deny)\W+([a-z0-9]{4,12})(?:\W+(.*))?", re.IGNORECASE | re.DOTALL)
 """Matches a written decision. Users copy the prompt's quotes, end it with a full stop, or continue after a comma."""
+_VERDICTS: dict[str, Verdict] = {"approve": "approve", "always": "always", "deny": "deny"}
 _CHATS = ("webui", "platform")
 COMMAND_NAME = "approval"
 
@@ -52,7 +53,7 @@ class ApprovalCommands:
             return CommandResult("no such question is known any more", self._languages.text(event, "approval.stale"))
         decision, named, reason = control_input.argument.split(" ", 2)
         approval_id = ApprovalId(named)
-        verdict: Verdict = "approve" if decision == "approve" else "deny"
+        verdict: Verdict = _VERDICTS[decision]
         decider, language = Decider(event.envelope.actor), self._languages.for_event(event.envelope)
         try:
             await self._check_button_message(approval_id, event.envelope)

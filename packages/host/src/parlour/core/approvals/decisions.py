@@ -22,6 +22,7 @@ from parlour.core.store import event_log, inbox, ledger
 from parlour.core.store.approvals import Approval
 from parlour.core.store.ledger import Ledger
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, text
+from parlour_sdk.protocol.live_permissions import LIVE_PERMISSION
 from parlour_sdk.values import dataclass
 
 from .tool_calls import TOOL_CALL_ACTION, ApprovedToolCalls
@@ -153,7 +154,7 @@ class DecisionRecords:
 
     def action_rows(self, closed: Approval) -> list[OutboxRow]:
         """Returns the outbox rows that execute an approved action; a tool call is executed by a job instead."""
-        if closed.status != "approved" or closed.action == TOOL_CALL_ACTION:
+        if closed.status != "approved" or closed.action in (TOOL_CALL_ACTION, LIVE_PERMISSION):
             return []
         return self._executor.create_rows(closed.call, closed.conversation_id, closed.run_id)
 

@@ -28,12 +28,12 @@ from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, text
 from parlour.core.texts.languages import Languages
 
 from .decisions import Decider, DecisionRecords, ensure_may_decide
-from .texts import compose_prompt, decision_text, outcome_text
+from .texts import NOT_AWAITED, compose_prompt, decision_text, outcome_text
 from .tracker import KEYWORD_RETENTION_MILLISECONDS, ApprovalDecision, PendingApprovals
 
 logger = logging.getLogger(__name__)
 
-Verdict = Literal["approve", "deny"]
+Verdict = Literal["approve", "always", "deny"]
 RETRY_SECONDS = 5.0
 """Seconds before a failed write is retried."""
 MAX_TRIES = 3
@@ -81,6 +81,8 @@ class ApprovalService:
                 await self._recover_outcome(approval)
         for pending in await self._rows.pending():
             self._pending.track(pending)
+            if pending.is_live:  # its run ended with the process before
+                self._pending.withdraw(pending.approval_id)
 
     async def _recover_outcome(self, approved: Approval) -> None:
         """Records the outcome of an executed action, if the Host stopped before it was written."""
@@ -122,8 +124,11 @@ class ApprovalService:
             if approval is None or conversation_id not in ("", approval.conversation_id):
                 raise CallRejected("not_found", f"there is no approval '{approval_id[:64]}'")
             ensure_may_decide(approval, decider, self._clock.now(), language)
-            status: ApprovalStatus = "approved" if verdict == "approve" else "denied"
+            self._ensure_can_be_answered(approval, verdict, language)
+            status: ApprovalStatus = "denied" if verdict == "deny" else "approved"
             closed = replace(approval, status=status, decided_by=decider.name, reason=reason[:1000])
+            if verdict == "always":
+                closed = replace(closed, outcome={"always": True})
             try:
                 return await self._close(closed, decider, post_decision)
             except GuardFailed as failure:
@@ -131,6 +136,13 @@ class ApprovalService:
                     ensure_may_decide(latest, decider, self._clock.now(), language)
                 message = text("approval.changed", language, keyword=approval.keyword)
                 raise CallRejected("conflict", message) from failure
+
+    def _ensure_can_be_answered(self, approval: Approval, verdict: Verdict, language: str) -> None:
+        """Raises CallRejected if no run waits for a live answer any more, or it does not offer this one."""
+        if approval.is_live and not self._pending.is_awaited(approval.approval_id):
+            raise CallRejected("conflict", text("approval.not_awaited", language, keyword=approval.keyword))
+        if verdict == "always" and not approval.offers_always:
+            raise CallRejected("conflict", text("approval.no_always", language, keyword=approval.keyword))
 
     def _lock(self, approval_id: ApprovalId) -> asyncio.Lock:
         """Returns the lock that serializes decisions on one approval. The database guarantees that there is only
@@ -163,6 +175,7 @@ class ApprovalService:
         draft = UnitBuilder("approval.decide")
         draft.add(
             rows.record_decision(closed),
+            *([rows.record_outcome(closed.approval_id, closed.outcome)] if closed.outcome else ()),
             _audit_entry(closed, now),
             *(outbox_rows.insert(row) for row in [*acts, *messages]),
             *of_run,
@@ -222,7 +235,9 @@ class ApprovalService:
             try:
                 approval = await self._rows.get(approval_id)
                 if approval is not None and approval.status == "pending":
-                    late = replace(approval, status="expired", reason="nobody decided in time")
+                    is_left = approval.is_live and self._clock.now() < approval.expires_at
+                    reason = NOT_AWAITED if is_left else "nobody decided in time"
+                    late = replace(approval, status="expired", reason=reason)
                     await self._close(late, None, post_decision=True)
             except (StorageFailed, GuardFailed) as failure:  # also if a change of its run's ledger prevented the write
                 logger.error("approval %s could not be expired yet: %s", approval_id, failure)

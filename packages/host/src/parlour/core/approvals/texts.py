@@ -13,6 +13,8 @@ from parlour.core.store.approvals import Approval
 from parlour.core.texts.catalogue import text
 from parlour_sdk.values import dataclass
 
+NOT_AWAITED = "the agent is no longer waiting"
+"""Reason of a live question whose run ended before it was decided, also by a restart of the Host."""
 MAX_ARGUMENT_CHARACTERS = 1000
 MAX_COMMENT_CHARACTERS = 300
 REQUEST_EVENT_KINDS = ("request_received", "invited_to_group", "group_join_request")
@@ -53,6 +55,12 @@ def action_text(action: PlatformAction, event: EventEnvelope, language: str) -> 
 def tool_call_text(tool_name: str, arguments: Mapping[str, Any], event: EventEnvelope, language: str) -> str:
     """Describes a tool call with its arguments and the event behind it, shortened to fit into a message."""
     return f"{tool_name} {_shortened(dumps(arguments), language)}{_occasion_line(event, language)}"
+
+
+def live_question_text(title: str, details: str, event: EventEnvelope, language: str) -> str:
+    """Describes what a running agent asks for, shortened to fit into a message."""
+    lines = f"\n{_shortened(details, language)}" if details else ""
+    return f"{_one_line(title)}{lines}{_occasion_line(event, language)}"
 
 
 def _shortened(arguments: str, language: str) -> str:
@@ -97,7 +105,9 @@ def _one_line(text: str) -> str:
 def prompt_text(approval: Approval, now: int, language: str) -> str:
     """Returns the question to the people who may decide, in the given language."""
     time = _duration_text(approval.expires_at - now, language)
-    return text("approval.question", language, what=approval.words, keyword=approval.keyword, time=time)
+    key = "approval.question_always" if approval.offers_always else "approval.question"
+    always = approval.call.get("always", "") if approval.offers_always else ""
+    return text(key, language, what=approval.words, keyword=approval.keyword, time=time, always=always)
 
 
 def _duration_text(milliseconds: int, language: str) -> str:
@@ -109,7 +119,7 @@ def _duration_text(milliseconds: int, language: str) -> str:
 
 def outcome_text(approval: Approval, decider_name: str, language: str) -> str:
     """Returns the text that replaces the prompt when the approval is decided or expired."""
-    reason = f" {approval.reason}" if approval.reason and _status(approval) != "expired" else ""
+    reason = f" {approval.reason}" if approval.reason and _status(approval) not in ("expired", "withdrawn") else ""
     return text(f"approval.concluded.{_status(approval)}", language, what=approval.words, by=decider_name) + reason
 
 
@@ -119,6 +129,8 @@ def decision_text(approval: Approval, language: str) -> str:
 
 
 def _status(approval: Approval) -> str:
+    if approval.reason == NOT_AWAITED:
+        return "withdrawn"
     return approval.status if approval.status in ("approved", "denied") else "expired"
 
 

@@ -57,6 +57,17 @@ class PendingApprovals:
         """Lets an approval expire after this time, unless it is decided before."""
         self._timers[approval_id] = asyncio.get_running_loop().call_later(seconds, self._expire, approval_id)
 
+    def is_awaited(self, approval_id: ApprovalId) -> bool:
+        """Returns whether a run waits for the decision."""
+        return bool(self._waiting.get(approval_id))
+
+    def withdraw(self, approval_id: ApprovalId) -> None:
+        """Lets an approval expire now, because no run waits for its decision; does nothing if it is decided."""
+        timer = self._timers.pop(approval_id, None)
+        if timer is not None:
+            timer.cancel()
+            self.expire_in(approval_id, 0)
+
     def next_expired(self) -> "asyncio.Future[ApprovalId]":
         """Returns a future of the id of the next approval that expires."""
         future: asyncio.Future[ApprovalId] = asyncio.get_running_loop().create_future()

@@ -5,6 +5,8 @@ from typing import Any, Literal, Protocol
 
 from parlour_sdk.values import dataclass
 
+from .policy import BoxPolicy
+
 BoxState = Literal["disabled", "connecting", "unavailable", "ready"]
 
 
@@ -40,6 +42,27 @@ class ProbeResult:
     ok: bool
     detail: str
     milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class TriedCommand:
+    """What an agent would have got for a command."""
+
+    text: str
+    """The text that the model would read."""
+    status: str
+    is_error: bool
+    is_offered: bool
+    """False if the policy does not give the agent commands."""
+    asks: bool
+    """True if the agent's call would wait for an approval first."""
+    milliseconds: int
+
+
+class BoxTrials(Protocol):
+    """Tries commands out."""
+
+    async def run(self, policy: BoxPolicy, person: str, command: str) -> TriedCommand: ...
 
 
 class BoxOperations(Protocol):

@@ -207,7 +207,7 @@ class MessageComposer:
         if reply_target.surface != PLATFORM:
             return reply_target.surface in LIVE_SURFACES
         can_show_stream = manifest is not None and can_stream(manifest) and not reply_target.has_no_chat
-        can_show_stream = can_show_stream and not reply_target.reply_event_id  # a stream would not be counted
+        can_show_stream = can_show_stream and reply_target.can_stream
         return can_show_stream and policy.streaming and self._bots.is_connected(reply_target.bot_id)
 
     def _render(

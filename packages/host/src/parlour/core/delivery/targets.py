@@ -14,7 +14,7 @@ from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import BotId, EventId, OutboxId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt
-from parlour.core.model.reply_allowance import REPLY_ALLOWANCE, ReplyHandle, ReplyUse
+from parlour.core.model.reply_allowance import REPLY_ALLOWANCE, STREAMS, ReplyHandle, ReplyUse
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.connections import PlatformBots
 from parlour.core.platforms.port import PlatformOffline
@@ -66,6 +66,8 @@ class ReplyTarget:
     address: dict[str, str]
     reply_event_id: EventId = NO_EVENT
     """The event whose reply allowance counts; empty if the platform does not limit replies to it."""
+    can_stream: bool = True
+    """False if an answer that is shown while it is written would not be counted as a reply."""
 
     @property
     def has_no_chat(self) -> bool:
@@ -83,8 +85,10 @@ def reply_target(event: RecordedEvent, policy: DeliveryPolicy) -> ReplyTarget:
     else:
         has_no_reader = envelope.surface in SURFACES_WITHOUT_READER
     if not has_no_reader or not policy.fallback_target:
-        limited_event = envelope.event_id if REPLY_ALLOWANCE in envelope.metadata else NO_EVENT
-        return ReplyTarget(envelope.surface, envelope.bot_id, event.conversation_id, address, limited_event)
+        limits = envelope.metadata.get(REPLY_ALLOWANCE)
+        limited_event = NO_EVENT if limits is None else envelope.event_id
+        can_stream = limits is None or bool(limits.get(STREAMS))
+        return ReplyTarget(envelope.surface, envelope.bot_id, event.conversation_id, address, limited_event, can_stream)
     fallback = dict(policy.fallback_target)
     bot_id = BotId(fallback.pop("bot_id", "")) or envelope.bot_id
     return explicit_target(bot_id, {"thread_id": "", **fallback})

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from parlour.core.jobs.progress import JobProgress
-from parlour.core.journal import Journal, Statement
+from parlour.core.journal import Journal
 from parlour.core.model.ids import KnowledgeBaseId, KnowledgeFileId
 from parlour.core.model.knowledge import BaseFile, ChunkSettings, KnowledgeBase
 from parlour.core.model.ports import Clock
 
-from .file_versions import FileCancelled, NewVersion, make_visible, mark_processing
+from .file_versions import FileCancelled, NewVersion, TakenUp, make_visible, mark_processing
 from .ingestion import FileContents
 from .ports import FileParser, KnowledgeEngines, KnowledgeFailed
 from .records import KnowledgeRecords
@@ -32,9 +32,7 @@ class EngineIngestion:
         self._contents = contents
         self._clock = clock
 
-    async def run(
-        self, base: KnowledgeBase, file: BaseFile, described: BaseFile, progress: JobProgress
-    ) -> Sequence[Statement]:
+    async def run(self, base: KnowledgeBase, file: BaseFile, described: BaseFile, progress: JobProgress) -> TakenUp:
         """Adds or replaces a file, and returns the statements that say so. Raises KnowledgeFailed and FileCancelled."""
         await mark_processing(self._journal, file, self._clock.now())
         await progress.report(stage="fetch" if file.source == "url" else "parse", done=0, total=100)

@@ -1,5 +1,7 @@
 """Units that make a new version of a file visible, or say what becomes of it."""
 
+from collections.abc import Sequence
+
 from parlour.core.journal import GuardFailed, Journal, Statement, Unit, Update, where
 from parlour.core.model.knowledge import BaseFile, KnowledgeBase
 from parlour.core.store.tables import KNOWLEDGE_BASES
@@ -24,6 +26,14 @@ class NewVersion:
     parser: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class TakenUp:
+    """The statements that end the work on a file, and whether they replace the version that was found before."""
+
+    statements: Sequence[Statement]
+    is_new_version: bool = True
+
+
 async def mark_processing(journal: Journal, file: BaseFile, now: int) -> None:
     """Raises FileCancelled if the file was deleted or changed."""
     update = records.update_file(file, now, state="processing", error_code="", error="")
@@ -33,10 +43,19 @@ async def mark_processing(journal: Journal, file: BaseFile, now: int) -> None:
         raise FileCancelled from None
 
 
-def make_visible(
-    base: KnowledgeBase, before: BaseFile, file: BaseFile, version: NewVersion, now: int
-) -> list[Statement]:
-    """Returns the statements that replace the version before by a new one."""
+def is_unchanged(file: BaseFile, fetched: BaseFile) -> bool:
+    """Returns whether a web page has the content that its passages were made of, and is only to be looked at again."""
+    return bool(file.refresh_days and file.generation and not file.error_code and fetched.sha256 == file.sha256)
+
+
+def keep_visible(file: BaseFile, now: int) -> TakenUp:
+    """Keeps the version there is: the content has not changed."""
+    kept = records.update_file(file, now, state="completed", error_code="", error="", refreshed_at=now)
+    return TakenUp([kept], is_new_version=False)
+
+
+def make_visible(base: KnowledgeBase, before: BaseFile, file: BaseFile, version: NewVersion, now: int) -> TakenUp:
+    """Replaces the version before by a new one."""
     is_new = not before.generation
     content = {name: getattr(file, name) for name in CONTENT_FIELDS}
     done = records.update_file(
@@ -55,4 +74,4 @@ def make_visible(
     size = file.size_bytes if is_new else file.size_bytes - before.size_bytes
     counted = records.count_change(base.kb_id, int(is_new), version.chunks - before.chunks, size)
     same_vectors = Update(KNOWLEDGE_BASES, {"updated_at": now}, where(kb_id=base.kb_id, generation=base.generation))
-    return [done, counted, same_vectors, *records.keep_content(before, file)]
+    return TakenUp([done, counted, same_vectors, *records.keep_content(before, file)])

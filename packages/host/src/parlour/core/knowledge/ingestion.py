@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from parlour.core.jobs.progress import JobProgress
-from parlour.core.journal import GuardFailed, Journal, Statement, Unit, Update, where
+from parlour.core.journal import GuardFailed, Journal, Unit, Update, where
 from parlour.core.model.ids import KnowledgeBaseId, KnowledgeFileId
 from parlour.core.model.knowledge import BaseFile, ChunkSettings, KnowledgeBase, Passage, document_name
 from parlour.core.model.ports import Clock
@@ -19,7 +19,7 @@ from parlour.core.store.tables import KNOWLEDGE_FILES
 
 from . import records
 from .collections import ensure_collection
-from .file_versions import FileCancelled, NewVersion, make_visible, mark_processing
+from .file_versions import FileCancelled, NewVersion, TakenUp, is_unchanged, keep_visible, make_visible, mark_processing
 from .ports import HOST_CONTEXT, Embeddings, FileParser, KnowledgeFailed, VectorStores
 from .records import KnowledgeRecords
 
@@ -65,9 +65,7 @@ class Ingestion:
         self._max_chunks = max_chunks
         """Largest number of passages of a base."""
 
-    async def run(
-        self, base: KnowledgeBase, file: BaseFile, described: BaseFile, progress: JobProgress
-    ) -> Sequence[Statement]:
+    async def run(self, base: KnowledgeBase, file: BaseFile, described: BaseFile, progress: JobProgress) -> TakenUp:
         """Makes a new version of a file, and returns the statements that make it visible.
 
         `described` is the file with its new content. Raises KnowledgeFailed with the reason, and FileCancelled.
@@ -78,6 +76,9 @@ class Ingestion:
             await progress.report(stage="fetch" if file.source == "url" else "parse", done=0, total=100)
             async with self._contents.fetch(base, described) as (path, fetched):
                 described = fetched
+                if is_unchanged(file, fetched):
+                    await self._contents.forget(file, fetched)
+                    return keep_visible(file, self._clock.now())
                 return await self._take_up(base, file, fetched, path, progress)
         except (KnowledgeFailed, FileCancelled):
             await self.discard(base, file)
@@ -105,7 +106,7 @@ class Ingestion:
 
     async def _take_up(
         self, base: KnowledgeBase, before: BaseFile, file: BaseFile, path: Path, progress: JobProgress
-    ) -> Sequence[Statement]:
+    ) -> TakenUp:
         await progress.report(stage="parse")
         generation = before.generation + 1
         pages, parser, count, waiting = 0, "", 0, list[Passage]()

@@ -18,11 +18,12 @@ from .engine_ingestion import EngineIngestion
 from .file_versions import FileCancelled
 from .ingestion import Ingestion
 from .ports import KnowledgeFailed
-from .records import KnowledgeRecords
+from .records import KnowledgeRecords, update_file
 from .reembedding import Reembedding
 
 KIND = "knowledge"
 MAX_REASON_CHARACTERS = 500
+DAY_MILLISECONDS = 24 * 3600 * 1000
 MAX_ATTEMPTS = 5
 """Attempts of a file whose failure may pass, such as that of an embedding service."""
 
@@ -55,6 +56,14 @@ class KnowledgeJobs:
         if content:
             payload["content"] = dict(content)
         return self._jobs.enqueue(KIND, file.kb_id, payload, job_id=job_id, max_attempts=MAX_ATTEMPTS)
+
+    def refresh(self, file: BaseFile, last: int) -> list[Statement]:
+        """Fetches a web page again some days from now; `last` is when that was done. Nothing for other files."""
+        if not file.refresh_days:
+            return []
+        payload = {"task": "refresh", "file_id": file.file_id, "last": last}
+        due = self._clock.now() + file.refresh_days * DAY_MILLISECONDS
+        return [self._jobs.enqueue(KIND, f"refresh:{file.file_id}", payload, not_before=due)]
 
     def clean_file(self, file: BaseFile, generations: Sequence[int]) -> Insert:
         """Deletes the passages and vectors of versions of a file that can't be found any more."""
@@ -112,6 +121,7 @@ class KnowledgeJobs:
         """Makes one attempt."""
         tasks: dict[str, Callable[[Job, JobProgress], Awaitable[JobResult]]] = {
             "ingest": self._ingest,
+            "refresh": self._refresh,
             "clean": self._clean,
             "clean_base": self._clean_base,
             "clean_engine": self._clean_engine,
@@ -142,14 +152,31 @@ class KnowledgeJobs:
             return JobDone()
         described = replace(file, **job.payload.get("content", {}))
         try:
-            statements = await self._of(base).run(base, file, described, progress)
+            taken = await self._of(base).run(base, file, described, progress)
         except FileCancelled:
             if progress.is_cancelled:
                 reason = "an operator cancelled it"
                 return JobFailed(reason, self.on_failed(job, reason))
             return JobDone()
-        clean = [self.clean_file(file, [file.generation])] if file.generation else []
-        return JobDone(commit=self._finish([*statements, *clean]))
+        clean = [self.clean_file(file, [file.generation])] if file.generation and taken.is_new_version else []
+        return JobDone(commit=self._finish([*taken.statements, *clean, *self.refresh(file, self._clock.now())]))
+
+    async def _refresh(self, job: Job, progress: JobProgress) -> JobResult:
+        """Begins to take up a web page again, if it was not since."""
+        file = await self._records.file(KnowledgeFileId(job.payload["file_id"]))
+        is_busy = file is None or file.state in ("pending", "processing")
+        if file is None or is_busy or not file.refresh_days or file.refreshed_at > job.payload["last"]:
+            return JobDone()
+        payload = {"task": "ingest", "file_id": file.file_id, "generation": file.generation + 1}
+        ingest = self._jobs.enqueue(KIND, file.kb_id, payload, max_attempts=MAX_ATTEMPTS)
+        mark = update_file(file, self._clock.now(), state="pending", job_id=str(ingest.values["job_id"]))
+        finish = self._finish([mark, ingest])
+
+        async def commit(unit: UnitBuilder) -> None:
+            await finish(unit)
+            self.wake(file.kb_id)
+
+        return JobDone(commit=commit)
 
     def _finish(self, statements: Sequence[Statement]) -> Callable[[UnitBuilder], Awaitable[None]]:
         async def commit(unit: UnitBuilder) -> None:
@@ -203,7 +230,10 @@ class KnowledgeJobs:
         if job.payload["task"] != "ingest":
             return JobFailed(failure.message)
         file_id, generation = KnowledgeFileId(job.payload["file_id"]), job.payload["generation"]
-        return JobFailed(failure.message, [_mark_failed(file_id, generation, failure, self._clock.now())])
+        mark = _mark_failed(file_id, generation, failure, self._clock.now())
+        file = await self._records.file(file_id)
+        again = [] if file is None else self.refresh(file, max(file.refreshed_at, self._clock.now()))
+        return JobFailed(failure.message, [mark, *again])
 
     async def _find(self, job: Job) -> tuple[KnowledgeBase | None, BaseFile | None]:
         file = await self._records.file(KnowledgeFileId(job.payload["file_id"]))

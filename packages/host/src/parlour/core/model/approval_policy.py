@@ -53,11 +53,11 @@ class ApprovalPolicy:
     def decode(cls, values: Mapping[str, Any]) -> "ApprovalPolicy":
         return cls({pattern: _rule(value) for pattern, value in values.items()})
 
-    def rule(self, name: str) -> ApprovalRule:
+    def rule(self, name: str, default: ApprovalRule = DENY_RULE) -> ApprovalRule:
         """Returns the rule with the longest matching pattern; the exact name wins over all patterns."""
         matching = [pattern for pattern in self._rules if matches(name, pattern)]
         if not matching:
-            return DENY_RULE
+            return default
         return self._rules[max(matching, key=lambda pattern: (pattern == name, len(pattern)))]
 
 

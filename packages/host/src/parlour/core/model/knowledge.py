@@ -146,7 +146,7 @@ class BaseFile:
     """Address of a web page."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Choices for this file: the chunker, the days after which a web page is fetched again."""
+    """Choices for this file: `chunker`, `parser`, and `refresh_days` of a web page."""
     state: FileState = "pending"
     job_id: str = ""
     error_code: str = ""
@@ -157,6 +157,11 @@ class BaseFile:
     chunks: int = 0
     refreshed_at: int = 0
     updated_at: int = 0
+
+    @property
+    def refresh_days(self) -> int:
+        """Days after which a web page is fetched again; 0: never."""
+        return int(self.options.get("refresh_days", 0)) if self.source == "url" else 0
 
     @property
     def document(self) -> str:

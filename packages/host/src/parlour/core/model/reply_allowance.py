@@ -21,6 +21,8 @@ AllowanceScope = Literal["event", "chat"]
 """`event`: each event has an allowance of its own. `chat`: that of a chat's newest event replaces the earlier ones."""
 REPLY_ALLOWANCE = "reply_allowance"
 """Key in an event's metadata: the event has a reply allowance. The value has its count and time, without the handle."""
+STREAMS = "streams"
+"""Key in that value: the answer may be shown while it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class ReplyAllowance:
     """True if a reply that is sent again with the same handle and number is shown once."""
     reason: str = ""
     """The platform's rule in plain words, such as "LINE accepts one reply within a minute"."""
+    streams: bool = False
+    """True if an answer that is shown while it is written is one of the replies; it is counted when it is complete."""
 
     def __post_init__(self) -> None:
         if self.count < 0 or self.until < 0:
@@ -49,7 +53,8 @@ class ReplyAllowance:
     @property
     def summary(self) -> dict[str, int]:
         """The limits as they are stored in the event's metadata."""
-        return {"count": self.count, "until": self.until}
+        limits = {"count": self.count, "until": self.until}
+        return {**limits, STREAMS: 1} if self.streams else limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field
+from typing import Any
 
 from parlour.core.encoding import loads
 from parlour.core.journal import Insert, Unit
-from parlour.core.store.tables import OUTCOMES, TRAIL
+from parlour.core.store.tables import OUTCOMES, RUN_EVENTS, TRAIL
 from parlour_sdk.values import dataclass
 
 from .live_events import LiveEvent, derive_live_events
@@ -80,6 +81,16 @@ class Metrics:
         elif insert.table is TRAIL and str(insert.values["step"]).startswith("policy."):
             code = loads(str(insert.values["data"])).get("code", "")
             self._add("parlour_policy_decisions_total", ("code", code))
+        elif insert.table is TRAIL and insert.values["step"] == "hooks.arriving":
+            self._count_hooks("message.arriving", loads(str(insert.values["data"])))
+        elif insert.table is RUN_EVENTS and insert.values["type"] == "hook.asked":
+            data = loads(str(insert.values["data"]))
+            self._count_hooks(data["event"], data)
+
+    def _count_hooks(self, event: str, data: dict[str, Any]) -> None:
+        """Counts the answers of plugins on the path of a message."""
+        for answer in data.get("hooks", ()):
+            self._add("parlour_hooks_total", ("event", event), ("code", str(answer["code"])))
 
     def _count(self, live_event: LiveEvent) -> None:
         match live_event.kind:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from parlour.core.model.event_pattern import pattern_matches
 from parlour.core.model.ids import PluginId
+from parlour.core.model.resource_policy import Names, Selection
+from parlour_sdk.protocol.events import PATH_HOOKS
 from parlour_sdk.protocol.manifest import PluginPermissions
-from parlour_sdk.protocol.platform_events import PATH_HOOKS
 from parlour_sdk.values import dataclass
 
 from .components import ComponentRegistry, HandlerSubscription, ListenerHandlersSpec, RegisteredComponent
@@ -52,6 +53,12 @@ class ListenerSubscriptions:
     def subscribed_plugins(self, event_type: str, plugins: Sequence[PluginId] = ()) -> list[PluginId]:
         """Returns the plugins that have a handler for the event."""
         return list(dict.fromkeys(handler_call.plugin_id for handler_call in self.handler_calls(event_type, plugins)))
+
+    def asked_plugins(self, event_type: str, plugins: Names = "*") -> list[PluginId]:
+        """Returns those of these plugins that are asked on an event of the path of a message, by priority."""
+        selection = Selection.parse(plugins)
+        calls = [each for each in self.handler_calls(event_type) if not each.is_observer]
+        return list(dict.fromkeys(each.plugin_id for each in calls if each.plugin_id in selection))
 
     def has_handlers(self, event_type: str) -> bool:
         """Returns whether a handler would do more than observe."""

@@ -5,7 +5,7 @@ row: one that is interrupted is over.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, Select, Statement, Unit, one_of, other_than, where
 from parlour.core.model.agent import Agent, Binding
 from parlour.core.model.event import RecordedEvent
-from parlour.core.model.ids import NO_RUN, AgentId, RunId
+from parlour.core.model.ids import NO_RUN, AgentId, PluginId, RunId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.resource_policy import Names, Selection
 from parlour.core.routing.agent_binder import agent_for_runner
@@ -52,13 +52,20 @@ class RerunOptions:
     """Tools that may run although they are not read-only."""
 
 
+StartsPrograms = Callable[[PluginId], bool]
+"""Returns whether a plugin was granted programs, whose effects a rerun can't hold back."""
+
+
 class RerunTargets:
     """Resolves the agent, the runner and the grant of reruns."""
 
-    def __init__(self, agents: AgentRepository, checks: RunChecks, grants: RunGrants) -> None:
+    def __init__(
+        self, agents: AgentRepository, checks: RunChecks, grants: RunGrants, starts_programs: StartsPrograms
+    ) -> None:
         self._agents = agents
         self._checks = checks
         self._grants = grants
+        self._starts_programs = starts_programs
 
     def resolve(self, run: Row, options: RerunOptions, event: RecordedEvent) -> RunTarget:
         """Returns the target of a rerun. Raises CallRejected."""
@@ -69,6 +76,10 @@ class RerunTargets:
         elif options.agent_id is None and request is not None and request.config is not None:
             agent = replace(agent, runner_config=dict(request.config))
         descriptor = self._checks.find_runner(agent)
+        if self._starts_programs(descriptor.plugin_id):
+            raise CallRejected(
+                "not_supported", "its agent works with programs and files, so a rerun would have effects"
+            )
         if problem := find_config_problem(descriptor, agent.runner_config):
             field, message = problem
             raise CallRejected("invalid_argument", f"runner_config.{field}: {message}")

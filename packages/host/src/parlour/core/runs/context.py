@@ -70,7 +70,8 @@ def build_request(
     delivery = inputs.delivery or {"surface": envelope.surface}
     apis = delivery.get("platform_capabilities", ())
     actions = resources.permitted_actions(grant, envelope, binding.agent, apis)
-    resource_data = resources.describe_resources(grant, providers, actions)
+    approvals = resources.approvals_version(binding.agent, envelope)
+    resource_data = resources.describe_resources(grant, providers, actions, approvals)
     context: dict[str, Any] = {
         "run_id": inputs.run_id,
         "trigger": {

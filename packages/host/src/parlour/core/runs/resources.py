@@ -12,14 +12,20 @@ from parlour.core.model.agent import Agent
 from parlour.core.model.approval_policy import ApprovalPolicy, is_granted
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.providers import Providers
+from parlour.core.model.resource_policy import in_platform_group
 from parlour.core.platforms.actions import supported_actions
 from parlour_sdk.protocol.form import FormItem
 
 ResourceData = dict[str, Any]
 
 
-def describe_resources(grant: Grant, providers: Providers, platform_actions: Sequence[str] = ()) -> ResourceData:
-    """Returns the fields of `AgentResources`; a kind without granted resources is left out."""
+def describe_resources(
+    grant: Grant, providers: Providers, platform_actions: Sequence[str] = (), approvals: str = ""
+) -> ResourceData:
+    """Returns the fields of `AgentResources`; a kind without granted resources is left out.
+
+    `approvals` identifies what decides whether calls of tools need an approval.
+    """
     described: ResourceData = {"storage": {f"{area}_storage": True for area in grant.storage}}
     available: dict[str, tuple[str, Callable[[], Iterable[BaseModel]]]] = {
         "models": ("model_id", providers.models.resources),
@@ -33,11 +39,22 @@ def describe_resources(grant: Grant, providers: Providers, platform_actions: Seq
             key, resources = available[kind]
             granted = [each for each in resources() if getattr(each, key) in operations]
             described[kind] = [_describe_resource(each, operations[getattr(each, key)]) for each in granted]
+    for tool in described.get("tools", ()):
+        if "version" in tool:
+            tool["version"] += approvals
     if grant.actions:
         described["platform_capabilities"] = list(grant.actions)
     if platform_actions:
         described["platform_actions"] = list(platform_actions)
     return described
+
+
+def approvals_version(agent: Agent, event: EventEnvelope) -> str:
+    """Returns a text that is the same as long as the same calls of tools need an approval."""
+    group = "-group" if in_platform_group(event) else ""
+    if not agent.tool_policy and not agent.box_policy:
+        return group
+    return f"{group}-{_hash([agent.tool_policy, agent.box_policy])[:16]}"
 
 
 def permitted_actions(grant: Grant, event: EventEnvelope, agent: Agent, apis: Collection[str]) -> list[str]:

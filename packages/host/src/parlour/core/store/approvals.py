@@ -7,6 +7,7 @@ from typing import Any, Literal
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Insert, Journal, Row, Select, Update, at_least, where
 from parlour.core.model.ids import NO_OUTBOX, AgentId, ApprovalId, ConversationId, OutboxId, RunId
+from parlour_sdk.protocol.live_permissions import LIVE_PERMISSION
 from parlour_sdk.values import dataclass
 
 from .tables import APPROVALS
@@ -52,6 +53,16 @@ class Approval:
         return OutboxId(str(self.chat.get("asked_by", "")))
 
     @property
+    def is_live(self) -> bool:
+        """Whether a running agent waits for the answer, and nothing is executed."""
+        return self.action == LIVE_PERMISSION
+
+    @property
+    def offers_always(self) -> bool:
+        """Whether people may allow everything of its kind from now on."""
+        return self.is_live and bool(self.call.get("always"))
+
+    @property
     def frame(self) -> dict[str, Any]:
         """The approval as a frame of the web chat."""
         return {
@@ -60,6 +71,7 @@ class Approval:
             "status": self.status,
             "action": self.action,
             "words": self.words,
+            "always": self.offers_always,
             "run_id": self.run_id,
             "expires_at": self.expires_at,
             "decided_by": self.decided_by or None,

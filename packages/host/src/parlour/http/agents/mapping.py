@@ -66,7 +66,7 @@ class AgentMapper:
             raise Problem(
                 422, "invalid_argument", f"{first_problem['field']}: {first_problem['message']}", {"fields": fields}
             )
-        _check_box_policy(BoxPolicy.decode(body.box_policy.model_dump()))
+        check_box_policy(BoxPolicy.decode(body.box_policy.model_dump()))
         check_policy(body.message_policy, self._lists)
         fields_of_body = body.model_dump(
             exclude={"resource_policy", "state_policy", "event_types", "runner_config", "message_policy", "published"}
@@ -114,7 +114,7 @@ class AgentMapper:
         }
 
 
-def _check_box_policy(policy: BoxPolicy) -> None:
+def check_box_policy(policy: BoxPolicy) -> None:
     """Raises Problem if the policy contradicts its profile, or its template can't be filled in."""
     problems = policy.problems()
     if template_problem := session_template.find_problem(policy.session_template):

@@ -17,7 +17,8 @@ class DecisionBody(BaseModel):
         extra="forbid", json_schema_extra={"examples": [{"decision": "deny", "reason": "not today"}]}
     )
 
-    decision: Literal["approve", "deny"]
+    decision: Literal["approve", "always", "deny"]
+    """`always` is for questions of coding agents that offer it."""
     reason: str = Field(default="", max_length=1000)
 
 

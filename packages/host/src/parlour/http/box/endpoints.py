@@ -5,7 +5,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from parlour.core.access import audit
-from parlour.core.box.status import BoxFailure, BoxOperations
+from parlour.core.box.policy import BoxPolicy
+from parlour.core.box.status import BoxFailure, BoxOperations, BoxTrials
 from parlour.core.encoding import loads
 from parlour.core.journal import Journal, Row, Unit, where
 from parlour.core.model.ports import Clock
@@ -13,8 +14,9 @@ from parlour.core.model.providers import ProviderFailed
 from parlour.core.store.tables import AUDIT
 from parlour_sdk.values import dataclass
 
+from ..agents.mapping import check_box_policy
 from ..api_router import ApiRouter
-from ..auth import Operator, Viewer
+from ..auth import Operator, Owner, Viewer
 from ..errors import Problem, not_found
 from ..pagination import Cursor, Limit, Pages
 from ..responses import PageResponse
@@ -25,8 +27,11 @@ from .responses import (
     BoxSessionResponse,
     BoxStatusResponse,
     BoxTestResponse,
+    TriedCommandResponse,
 )
+from .schemas import TryCommandBody
 
+MAX_AUDITED_CHARACTERS = 4096
 SessionPath = Annotated[str, Path(max_length=64)]
 
 
@@ -39,7 +44,9 @@ class BoxLimits:
     force_template: str
 
 
-def router(box: BoxOperations, limits: BoxLimits, journal: Journal, pages: Pages, clock: Clock) -> APIRouter:
+def router(
+    box: BoxOperations, trials: BoxTrials, limits: BoxLimits, journal: Journal, pages: Pages, clock: Clock
+) -> APIRouter:
     routes = ApiRouter(tags=["box"])
 
     async def find(session_id: str) -> dict[str, Any]:
@@ -122,6 +129,24 @@ def router(box: BoxOperations, limits: BoxLimits, journal: Journal, pages: Pages
             for each in results
         ]
         return {"ok": all(each.ok for each in results), "checks": checks}  # type: ignore[typeddict-item]
+
+    @routes.post("/box/try")
+    async def try_command(body: TryCommandBody, principal: Owner) -> TriedCommandResponse:
+        """Runs a command as an agent with this policy would, in a sandbox of the person's own. It is audited before."""
+        policy = BoxPolicy.decode(body.box_policy.model_dump())
+        check_box_policy(policy)
+        detail = {"command": body.command[:MAX_AUDITED_CHARACTERS], "profile": policy.profile}
+        entry = audit.change_entry(principal.owner, "box.try", "", None, detail, clock.now())
+        await journal.commit(Unit("audit.write", (entry,)))
+        tried = await _answered(trials.run(policy, principal.owner, body.command))
+        return {
+            "text": tried.text,
+            "status": tried.status,
+            "is_error": tried.is_error,
+            "is_offered": tried.is_offered,
+            "asks": tried.asks,
+            "milliseconds": tried.milliseconds,
+        }
 
     return routes
 

@@ -108,3 +108,15 @@ class BoxProbeResponse(TypedDict):
 class BoxTestResponse(TypedDict):
     ok: bool
     checks: list[BoxProbeResponse]
+
+
+class TriedCommandResponse(TypedDict):
+    text: str
+    """What the model would read."""
+    status: str
+    is_error: bool
+    is_offered: bool
+    """False if the policy does not give the agent commands."""
+    asks: bool
+    """True if the agent's call would wait for an approval first."""
+    milliseconds: int

@@ -49,7 +49,7 @@ class ApproveFrame(ClientFrame):
 
     type: Literal["approve"]
     approval_id: ApprovalId = Field(min_length=1, max_length=64)
-    decision: Literal["approve", "deny"]
+    decision: Literal["approve", "always", "deny"]
     reason: str = Field(default="", max_length=1000)
 
 

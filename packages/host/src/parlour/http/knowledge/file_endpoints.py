@@ -129,6 +129,8 @@ class FileUploads:
         given = [name for name in ("artifact_id", "url", "text") if getattr(body, name) is not None]
         if len(given) != 1:
             raise invalid_field("body", "name one of artifact_id, url and text")
+        if body.refresh_days is not None and body.url is None:
+            raise invalid_field("refresh_days", "only web pages are fetched again")
         values: dict[str, Any] = {
             "metadata": body.metadata,
             "options": self._plugins.checked_options(_options(body)),
@@ -293,7 +295,8 @@ def _form_body(texts: Mapping[str, str]) -> NewFileBody:
 
 
 def _options(body: NewFileBody) -> dict[str, Any]:
-    return {name: getattr(body, name) for name in ("chunker", "parser") if getattr(body, name) is not None}
+    names = ("chunker", "parser", "refresh_days")
+    return {name: getattr(body, name) for name in names if getattr(body, name) is not None}
 
 
 def _page_name(url: str) -> str:

@@ -73,6 +73,8 @@ class KnowledgeFileResponse(TypedDict):
     size_bytes: int
     source: str
     url: str | None
+    refresh_days: int | None
+    """Days after which a web page is fetched again; null: never."""
     metadata: Json
     status: str
     stage: str | None
@@ -182,6 +184,7 @@ def file_response(file: BaseFile, progress: ProgressValues | None) -> KnowledgeF
         "size_bytes": file.size_bytes,
         "source": file.source,
         "url": file.address or None,
+        "refresh_days": file.refresh_days or None,
         "metadata": dict(file.metadata),
         "status": file.state,
         "stage": (progress.stage or None) if running and progress is not None else None,

@@ -126,6 +126,8 @@ class NewFileBody(BaseModel):
     chunker: ChunkerName | None = None
     parser: str | None = Field(default=None, max_length=200)
     """`author/plugin.parser`, or `builtin`; null: the one of the base's settings, or of the format."""
+    refresh_days: int | None = Field(default=None, ge=1, le=365)
+    """Days after which a web page is fetched again; null: never."""
 
 
 class SearchBody(BaseModel):

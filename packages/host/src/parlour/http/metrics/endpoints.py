@@ -16,6 +16,7 @@ HELP = {
     "parlour_runs_total": "Runs that have ended",
     "parlour_outcomes_total": "Events by how they ended",
     "parlour_policy_decisions_total": "Decisions of message policies that are noted on an event, by code",
+    "parlour_hooks_total": "Answers of plugins on the path of a message, by event and code",
     "parlour_deliveries_total": "Messages that reached the end of the outbox",
     "parlour_denials_total": "Calls of plugins that were refused",
     "parlour_prompt_tokens_total": "Tokens that models were given",

@@ -1,6 +1,6 @@
 """Endpoints to create, read, change, copy and delete pipelines, and to try one on a sample message."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from operator import attrgetter
 from typing import Any
@@ -17,6 +17,7 @@ from parlour.core.message_policy.filters import TextFilters
 from parlour.core.model.ids import PipelineId
 from parlour.core.model.pipeline import Pipeline
 from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.resource_policy import Names
 from parlour.core.pagination import Cursors
 from parlour_sdk.values import dataclass
 
@@ -37,6 +38,8 @@ from .schemas import (
     PipelineStep,
 )
 
+AskedPlugins = Callable[[str, Names], Sequence[str]]
+"""Returns which of these plugins are asked on an event of the path of a message."""
 PipelineUsers = Callable[[PipelineId], Iterator[str]]
 """Returns the names of bots whose routes use a pipeline."""
 
@@ -47,6 +50,7 @@ class PipelineMapper:
 
     agents: AgentRepository
     lists: WordListRepository
+    asked_plugins: AskedPlugins
 
     def to_pipeline(self, pipeline_id: PipelineId, body: PipelineBody, field: str = "") -> Pipeline:
         if isinstance(body, PipelineChange):
@@ -156,9 +160,15 @@ def _try(pipeline: Pipeline, body: PipelineDryRunBody, mapper: PipelineMapper, f
     policy = decode_policy(override_policy(agent.message_policy, pipeline.message_policy))
     decided, read = try_message(policy, event, agent.agent_id, filters) if policy is not None else ([], event)
     steps = [_shown(step) for step in decided]
+    is_woken = not steps or steps[0]["verdict"] != "stop"
+    if is_woken and (names := ", ".join(mapper.asked_plugins("message.arriving", pipeline.plugins))):
+        asks = _step("admit", "plugins", "pass", "asks_plugins", f"it is shown to plugins first: {names}")
+        steps.insert(1 if steps else 0, asks)
     if any(step["verdict"] == "stop" for step in steps):
         return {"steps": steps, "answered_by": None, "input": None}
     steps.append(_step("answer", "agent_id", "pass", "answers", f"agent '{agent.name}' answers"))
+    if body.reply and (names := ", ".join(mapper.asked_plugins("reply.preparing", pipeline.plugins))):
+        steps.append(_step("finish", "plugins", "pass", "asks_plugins", f"it is shown to plugins first: {names}"))
     if body.reply and policy is not None:
         steps += [_shown(step) for step in try_reply(policy, body.reply, filters)]
     return {"steps": steps, "answered_by": agent.agent_id, "input": read.text}

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
 from parlour.app.settings import HostSettings
 
-from . import box, clock, environment_checks, plugin_checks, postgres, proxies, storage
+from . import box, clock, environment_checks, plugin_checks, postgres, proxies, storage, upgrade_notes
 from .finding import Finding, problem
 
 
@@ -17,6 +17,7 @@ async def run_checks(settings: HostSettings) -> AsyncIterator[Finding]:
         yield problem("data", error.message, "start with --data and a folder of your own")
         return
     checks = (
+        upgrade_notes.check,
         storage.check,
         postgres.check,
         clock.check,

@@ -52,7 +52,8 @@ class LarkAdapter:
         self._client = LarkClient(base_url, app_id, secret, proxies, self._is_store_app)
         self._tenants: BoundedMap[str, LarkTenant] = BoundedMap(MAX_TENANTS)
         self._apis: BoundedMap[str, LarkApi] = BoundedMap(MAX_TENANTS)
-        processor = LarkEventProcessor(link, self._tenant, self._is_store_app, secret, self._set_ticket)
+        welcome = str(config.get("bot_added_welcome") or "").strip()
+        processor = LarkEventProcessor(link, self._tenant, self._is_store_app, secret, self._set_ticket, welcome)
         self._webhook: LarkWebhook | None = None
         self._session: LarkLongConnection | None = None
         if self._mode == "webhook":

@@ -9,6 +9,7 @@ from typing import TypeVar
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import HostLink, PlatformRefused, PlatformUncertain
 from parlour.platforms._kit.encrypted_callbacks import encrypt_with_secret
+from parlour.platforms._kit.ids import short_key
 from parlour.platforms._kit.payloads import UNREADABLE, Payload, object_in, text
 
 from .client import LarkTenantClient
@@ -25,7 +26,9 @@ MESSAGE, RECALLED, REACTION, PRESSED = (
     "im.message.reaction.",
     ("card.action.trigger"),
 )
+BOT_ADDED = "im.chat.member.bot.added_v1"
 APP_TICKET = "app_ticket"
+GREETING_KEY_LENGTH = 40
 THANKS = {"toast": {"type": "success", "content": "👍", "i18n": {"zh_cn": "感谢反馈", "en_us": "Thank you"}}}
 MAX_QUOTE_SECONDS = 5.0
 Found = TypeVar("Found")
@@ -49,12 +52,15 @@ class LarkEventProcessor:
         is_store_app: bool,
         app_secret: str,
         set_ticket: Callable[[str], None],
+        welcome: str = "",
     ) -> None:
+        """`welcome` is what a group is told to which the bot is added."""
         self._link = link
         self._tenant = tenant
         self._is_store_app = is_store_app
         self._app_secret = app_secret
         self._set_ticket = set_ticket
+        self._welcome = welcome
 
     async def store(self, report: Payload) -> Payload:
         """Stores the events of a report, which are durable when it returns. Returns the response to the user."""
@@ -74,8 +80,19 @@ class LarkEventProcessor:
         incoming = decode(report, LarkDecodeContext(self._link.bot_id, me, account))
         if incoming:
             await self._link.receive(*incoming)
+        if event_type(report) == BOT_ADDED and self._welcome:
+            await self._greet(tenant, text(object_in(report, "event"), "chat_id"))
         value = object_in(object_in(report, "event"), "action").get("value")
         return THANKS if isinstance(value, dict) and FEEDBACK in value else {}
+
+    async def _greet(self, tenant: LarkTenant, chat_id: str) -> None:
+        """Greets a group. That the bot was added is stored; Lark shows a repeated greeting once within an hour."""
+        body = {"receive_id": chat_id, "msg_type": "text", "content": dumps({"text": self._welcome})}
+        body["uuid"] = short_key(f"welcome:{self._link.bot_id}:{chat_id}", GREETING_KEY_LENGTH)
+        try:
+            await tenant.client.call("POST", "im/v1/messages", body, query={"receive_id_type": "chat_id"})
+        except (PlatformRefused, PlatformUncertain) as error:
+            logger.info("bot %s: a group was not greeted: %s", self._link.bot_id, error)
 
     async def _store_ticket(self, ticket: str) -> None:
         """Keeps the ticket of a store app, encrypted with its secret, for the next start."""

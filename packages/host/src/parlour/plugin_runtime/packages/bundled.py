@@ -25,6 +25,7 @@ BUNDLED_PLUGINS = (
     "deerflow-agent",
     "weknora-agent",
     "a2a-agent",
+    "acp-agent",
     "litellm-agent-platform-agent",
     "dify-datasets",
     "ragflow-datasets",

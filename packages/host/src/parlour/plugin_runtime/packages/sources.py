@@ -7,12 +7,14 @@ from dataclasses import field
 from pathlib import Path
 
 from parlour.core.model.ids import PluginId
+from parlour.version import VERSION
 from parlour_sdk.plugin import PluginDefinition, PluginInvalid, package_files, read_plugin
 from parlour_sdk.values import dataclass
 
 from ..store import require_safe_name
 from . import bundled, file_tree, git
 from .archive import SizeLimits, unpack
+from .release_requirement import check_release
 from .requirements import Requirements, read_requirements
 
 MAX_NAME_BYTES = 255
@@ -105,6 +107,7 @@ def _stage_folder(folder: Path, source: str, staging: Path, rules: PackageRules)
         for part in (plugin.manifest.metadata.author, plugin.manifest.metadata.name):
             require_safe_name(part)
         _check_version(plugin.manifest.metadata.version)
+        check_release(plugin.manifest.spec.requires, VERSION)
         warnings = tuple(_strip_folders(warning, code) for warning in plugin.warnings)
         return Package(plugin, read_requirements(plugin), source, file_tree.digest(code), warnings)
     except PluginInvalid as error:

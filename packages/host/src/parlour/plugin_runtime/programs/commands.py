@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from parlour.core.errors import CallRejected
-from parlour.isolation.mounts import SYSTEM, Mount, with_real_path
+from parlour.isolation.mounts import SYSTEM, Mount, interpreter_mounts, with_real_path
 from parlour_sdk.protocol.processes import ANY_COMMAND, ProcessPermission
 from parlour_sdk.values import dataclass
 
@@ -78,11 +78,13 @@ def _mounts(path: Path) -> Iterator[Mount]:
 
 
 def _install_mounts(path: Path) -> Iterator[Mount]:
-    """Yields what belongs to one file: its tree of Node packages, or only the file itself."""
+    """Yields what belongs to one file: its tree of Node packages, its Python environment, or only the file itself."""
     if any(path.is_relative_to(folder) for folder in SYSTEM):
         return
     parts = path.parts
     if NODE_PACKAGES in parts:
         yield from with_real_path(Path(*parts[: parts.index(NODE_PACKAGES) + 1]))
+    elif (path.parent.parent / "pyvenv.cfg").is_file():
+        yield from interpreter_mounts(path)
     else:
         yield from with_real_path(path)

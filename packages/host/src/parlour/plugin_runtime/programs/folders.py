@@ -61,7 +61,7 @@ class ProgramFolders:
         return self._own(self._homes, plugin_id, name or "default", "home")
 
     def delete_unused(self, max_age_days: int) -> int:
-        """Deletes working directories that were not used for so long, and returns their number. Homes stay."""
+        """Deletes working directories that were not used for this time, and returns their number. Homes stay."""
         if not self.workspaces.is_dir():
             return 0
         deleted, oldest = 0, time.time() - max_age_days * 86400

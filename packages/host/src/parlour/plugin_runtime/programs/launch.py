@@ -60,8 +60,16 @@ def plan_start(
         raise CallRejected("unauthorized", f"workspace: '{permission.name}' may not write to a folder of the operator")
     workspace = folders.workspace(plugin_id, request.workspace)
     home = folders.home(plugin_id, request.home) if permission.home == "own" else None
-    variables = _environment(finder, program, home, request.environment)
+    places = {"{home}": str(home or "/tmp"), "{workspace}": str(workspace)}
+    given = {name: _with_places(value, places) for name, value in request.environment.items()}
+    variables = _environment(finder, program, home, given)
     return ProgramPlan(program, permission, request.arguments, variables, workspace, home)
+
+
+def _with_places(value: str, places: Mapping[str, str]) -> str:
+    for name, path in places.items():
+        value = value.replace(name, path)
+    return value
 
 
 async def launch(plan: ProgramPlan, launcher: Launcher) -> IsolatedProcess:

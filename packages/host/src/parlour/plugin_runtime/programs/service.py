@@ -216,7 +216,7 @@ class Programs:
         return program
 
     async def _end(self, process_id: str, ending: contextlib.ExitStack) -> int | None:
-        """Ends a program once, even if the caller is cancelled meanwhile."""
+        """Ends a program once, even if the caller is cancelled in between."""
         program = self._running.pop(process_id, None)
         if program is None:
             return None

@@ -1,5 +1,6 @@
 """Defines a tool and the sources from which the registry gets tools. Each source has namespaces of its own."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
@@ -32,7 +33,11 @@ class OfferedTool:
         return self.tool_name.partition(".")[0]
 
     def resource(self) -> ToolResource:
-        return ToolResource(tool_name=self.tool_name, description=self.description or None, source=self.source)
+        detail = self.detail()
+        version = hashlib.sha256(detail.model_dump_json().encode()).hexdigest()[:16]
+        return ToolResource(
+            tool_name=self.tool_name, description=self.description or None, source=self.source, version=version
+        )
 
     def detail(self) -> ToolDetail:
         return ToolDetail(

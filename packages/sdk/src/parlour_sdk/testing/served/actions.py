@@ -1,11 +1,13 @@
 """Decides actions that a run requests on the platform, as the test says."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from parlour_sdk.protocol.actions import ActionOutcome, RequestAction
+from parlour_sdk.protocol.live_permissions import LIVE_PERMISSION, AskPermission, PermissionAnswer
 
 from ...values import dataclass
 from ..gate import Handler
@@ -36,7 +38,7 @@ class Actions:
         self.requested: list[FakeAction] = []
 
     def handlers(self) -> dict[str, Handler]:
-        return {"platform_action": self._request}
+        return {"platform_action": self._request, "ask_permission": self._ask}
 
     def for_run(self, run_id: str) -> list[FakeAction]:
         return [each for each in self.requested if each.run_id == run_id]
@@ -55,6 +57,16 @@ class Actions:
         if outcome.status == "pending" and request.wait_seconds:
             raise Failure("approval_pending", "nobody has decided in the time that was waited").exception()
         return outcome
+
+    async def _ask(self, caller: Caller, request: AskPermission) -> AsyncGenerator[PermissionAnswer, None]:
+        """Decides as for a platform action; `pending` stays unanswered until the question is withdrawn."""
+        if not caller.grant.allows_action(LIVE_PERMISSION):
+            raise Failure("unauthorized", f"the action '{LIVE_PERMISSION}' was not granted").exception()
+        outcome = self.decide(caller.run, LIVE_PERMISSION, None, request.model_dump(include={"title", "details"}))
+        yield PermissionAnswer(status="pending", approval_id=outcome.approval_id or "approval")
+        if outcome.status == "pending":
+            await asyncio.Event().wait()
+        yield PermissionAnswer(status="approved" if outcome.status == "done" else "denied")
 
     def _outcome(self, action: str, target: Any, payload: Any) -> ActionOutcome:
         decision: Any = self._approvals

@@ -5,6 +5,7 @@ from typing import Any
 
 from parlour_sdk.protocol import listing
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
+from parlour_sdk.protocol.gateway import GatewayAccess, GatewayOpen
 from parlour_sdk.protocol.host import HostVersion, HostVersionGet, PluginConfig, PluginConfigGet
 
 from ..gate import Handler
@@ -21,6 +22,7 @@ class HostCatalog:
     def handlers(self) -> dict[str, Handler]:
         return {
             "get_host_version": self._version,
+            "gateway_open": self._gateway,
             "get_plugin_config": self._config,
             "list_plugins": self._plugins,
             "list_commands": self._commands,
@@ -29,6 +31,10 @@ class HostCatalog:
 
     async def _version(self, caller: Caller, request: HostVersionGet) -> HostVersion:
         return HostVersion(version=VERSION, protocol=PROTOCOL_VERSION)
+
+    async def _gateway(self, caller: Caller, request: GatewayOpen) -> GatewayAccess:
+        """Names a gateway that nobody serves; give `answers` to name another."""
+        return GatewayAccess(url="http://127.0.0.1:9/gateway/mcp", token=request.token or "pgw_fake")
 
     async def _config(self, caller: Caller, request: PluginConfigGet) -> PluginConfig:
         return PluginConfig(config=self._plugin_config)

@@ -49,7 +49,7 @@ class Processes:
             stderr=asyncio.subprocess.DEVNULL,
             start_new_session=True,
             cwd=workspace,
-            env={**os.environ, **request.environment, "HOME": str(home)},
+            env={**os.environ, **_with_places(request.environment, workspace, home), "HOME": str(home)},
         )
         process_id = f"process-{len(self.starts)}"
         self.running[process_id], self._workspaces[process_id] = process, workspace
@@ -88,6 +88,13 @@ class Processes:
         path = Path(self._folder.name, kind, name.strip("/") or "default")
         path.mkdir(parents=True, exist_ok=True)
         return path
+
+
+def _with_places(variables: Mapping[str, str], workspace: Path, home: Path) -> dict[str, str]:
+    return {
+        name: value.replace("{home}", str(home)).replace("{workspace}", str(workspace))
+        for name, value in variables.items()
+    }
 
 
 def _error(code: str, message: str) -> AgentAPIException:

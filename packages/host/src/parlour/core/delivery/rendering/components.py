@@ -57,7 +57,8 @@ def approval_buttons(message: Mapping[str, Any], manifest: AdapterManifest) -> l
     if not manifest.buttons or approval.get("status") != "pending":
         return []
     keyword = approval["keyword"]
-    labels = {f"approve {keyword}": "Approve", f"deny {keyword}": "Deny"}
+    always = {f"always {keyword}": "Always"} if approval.get("always") else {}
+    labels = {f"approve {keyword}": "Approve", **always, f"deny {keyword}": "Deny"}
     buttons = [{"label": label, "action_id": APPROVAL_ACTION_ID, "value": command} for command, label in labels.items()]
     data = {"buttons": buttons}
     return [{"type": "Platform", "platform": manifest.name, "component_type": "buttons", "data": data}]

@@ -36,6 +36,7 @@ DECISION_CODES = ("approval_approved", "approval_denied")
 API_KEY_PREFIX = "api_key:"
 """Prefix of the id of an API key that decided."""
 EXPLAINED_RUN_EVENTS = (
+    "model.called",
     "tool.call.started",
     "tool.call.completed",
     "knowledge.retrieved",

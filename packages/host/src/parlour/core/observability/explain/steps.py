@@ -105,7 +105,7 @@ def denial_step(entry: Row) -> ExplanationStep:
 
 
 def run_event_step(run_event: Row) -> ExplanationStep | None:
-    """Returns the step of a run event about a tool, an action, steering or a failure; None for other types."""
+    """Returns the step of a run event about a model, a tool, an action, steering or a failure; None for other types."""
     data = loads(run_event["data"])
     if run_event["type"] == "hook.asked":
         return _step(run_event["created_at"], "hooks", data, *_hook_sentences(data))
@@ -115,6 +115,10 @@ def run_event_step(run_event: Row) -> ExplanationStep | None:
 
 def _run_event_sentence(kind: str, data: dict[str, Any]) -> ExplanationSentence | None:
     match kind:
+        case "model.called" if data.get("given"):
+            values = {**data["given"], "model": data.get("model") or data.get("name")}
+            failure = "" if data.get("outcome") == "answered" else f": {data.get('outcome')}"
+            return ExplanationSentence("model_failed" if failure else "model_given", {**values, "reason": failure})
         case "tool.call.started":
             return ExplanationSentence("tool", {"tool": data.get("tool_name")})
         case "tool.call.completed" if data.get("error"):

@@ -35,6 +35,8 @@ ENGLISH_SENTENCES = {
     "not_shown": "Nothing of it had been shown.",
     "denied": "The run asked for {action} and was refused: {code}.",
     "denied_on": "The run asked for {action} on '{resource}' and was refused: {code}.",
+    "model_given": "Model {model} got {messages} messages of {characters} characters, {tools} tools, {files} files.",
+    "model_failed": "Model {model} got {messages} messages of {characters} characters and gave no answer{reason}.",
     "tool": "It used the tool {tool}.",
     "tool_failed": "The tool {tool} failed.",
     "retrieved": "It searched the knowledge base {base} and found {count} passages: {names}.",

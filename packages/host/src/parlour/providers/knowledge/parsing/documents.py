@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from parlour.core.knowledge.chunking import Block
 
+from . import ocr
 from .errors import Unreadable
 from .html import html_blocks
 from .text import decode
@@ -31,8 +32,12 @@ def read_pdf(path: Path) -> Iterator[Block | int]:
         if count > MAX_PAGES:
             raise Unreadable("file.too_large", f"the file has more than {MAX_PAGES} pages")
         yield count
+        recognizes = ocr.is_installed()
         for number, page in enumerate(reader.pages, 1):
-            for paragraph in _paragraphs(page.extract_text()):
+            text = page.extract_text()
+            if recognizes and not text.strip():
+                text = "\n\n".join(ocr.recognize(image.data) for image in page.images)
+            for paragraph in _paragraphs(text):
                 yield Block(paragraph, (), number)
     except (DependencyError, FileNotDecryptedError) as error:
         raise Unreadable("file.encrypted", "the file is protected by a password") from error

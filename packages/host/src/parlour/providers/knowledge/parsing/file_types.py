@@ -15,6 +15,8 @@ CSV = "text/csv"
 TSV = "text/tab-separated-values"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
+IMAGES: Final = frozenset(("image/png", "image/jpeg", "image/webp", "image/bmp", "image/tiff"))
+"""Images whose text can be recognized."""
 ZIP: Final = "application/zip"
 BY_SUFFIX: Final = {
     ".docx": DOCX,
@@ -35,12 +37,12 @@ _MAX_CONTROLS: Final = 0.001
 _CONTROLS: Final = frozenset((*range(9), *range(14, 27), 28, 29, 30, 31))
 
 
-def detect_type(head: bytes, name: str, declared: str) -> str | None:
+def detect_type(head: bytes, name: str, declared: str, takes_images: bool = False) -> str | None:
     """Returns the type of a file that starts with `head`, or None if no reader takes it."""
     suffix = PurePath(name).suffix.lower()
     found = detect_media_type(head, declared)
-    if found == PDF:
-        return PDF
+    if found == PDF or (takes_images and found in IMAGES):
+        return found
     if head.startswith(b"PK\x03\x04"):
         return BY_SUFFIX.get(suffix) if suffix in BY_SUFFIX and BY_SUFFIX[suffix] in ZIPPED else _zipped(head)
     if found == BINARY and not looks_like_text(head):

@@ -23,7 +23,8 @@ from parlour.isolation.sandboxed_process import SandboxedProcess
 from parlour_sdk.values import dataclass
 from parlour_sdk.wire.pipe import Pipe
 
-from .file_types import detect_type
+from . import ocr
+from .file_types import IMAGES, PDF, detect_type
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class ParserProcesses:
         self._probing = asyncio.Lock()
 
     def detect(self, head: bytes, name: str, mime_type: str, parser: str = "") -> str | None:
-        return detect_type(head, name, mime_type)
+        return detect_type(head, name, mime_type, takes_images=ocr.is_installed())
 
     async def parse(
         self, path: Path, name: str, mime_type: str, settings: ChunkSettings, parser: str = ""
@@ -103,7 +104,9 @@ class ParserProcesses:
     async def _start(self, path: Path, name: str, mime_type: str, settings: ChunkSettings) -> IsolatedProcess:
         limits = self._limits
         options = [settings.chunker, str(settings.tokens), str(settings.overlap)]
-        bounds = [str(limits.memory_mb), str(int(limits.seconds))]
+        needs_more = mime_type == PDF or mime_type in IMAGES
+        memory_mb = max(limits.memory_mb, ocr.MIN_MEMORY_MB) if needs_more and ocr.is_installed() else limits.memory_mb
+        bounds = [str(memory_mb), str(int(limits.seconds))]
         command = [sys.executable, "-P", "-m", WORKER, str(path), name, mime_type, *options, *bounds]
         bubblewrap = await self._sandbox()
         if bubblewrap is None:

@@ -78,6 +78,10 @@ def _reader(mime_type: str) -> Reader:
                 file_types.XLSX: office.read_xlsx,
             }
             return readers[mime_type]
+        case image if image in file_types.IMAGES:
+            from .ocr import read_image
+
+            return read_image
         case file_types.HTML:
             from .html import read_html
 

@@ -9,6 +9,7 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, ToolDefinition
 from parlour_sdk.protocol.usage import Usage
 
+from . import reasoning
 from . import rerank as reranking
 from .base import (
     CallTarget,
@@ -29,6 +30,7 @@ from .common import content_text, data_address, mime_type, serialize_arguments, 
 
 MAX_KEY_CHARACTERS = 2000
 JOINED_ROLES = ("user", "assistant")
+DETAIL_TEXTS = ("text", "summary", "data")
 FINISHES = {"function_call": "tool_calls", "max_tokens": "length", "eos": "stop"}
 
 
@@ -39,7 +41,7 @@ class OpenAI:
     def chat(self, target: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest:
         body: dict[str, Any] = {
             "model": target.model.name,
-            "messages": _turns(request.messages, names, target.kind.returns_reasoning),
+            "messages": _turns(request.messages, names, target),
             **({"prompt_cache_key": prompt_cache_key(request.messages)} if target.kind.caches_by_key else {}),
             **({"tools": [_tool(each, names) for each in request.tools]} if request.tools else {}),
             **({"stream_options": {"include_usage": True}} if stream else {}),
@@ -69,7 +71,7 @@ class OpenAI:
 class OpenAIResponseParser:
     def __init__(self) -> None:
         self.calls = ToolCallBuffer()
-        self.signed_reasoning: list[dict[str, Any]] = []
+        self._details: dict[Any, dict[str, Any]] = {}
 
     def parse_event(self, event: Any) -> ResponseChunk:
         if not isinstance(event, dict):
@@ -89,6 +91,8 @@ class OpenAIResponseParser:
     def _piece(self, event: Mapping[str, Any], choice: Mapping[str, Any], delta: Any) -> ResponseChunk:
         for index, call in enumerate(entries(delta, "tool_calls")):
             self._call(call, call.get("index", index))
+        for detail in entries(delta, "reasoning_details"):
+            self._detail(detail)
         finish = text_of(choice, "finish_reason")
         usage = event.get("usage") or choice.get("usage")
         return ResponseChunk(
@@ -97,6 +101,19 @@ class OpenAIResponseParser:
             usage=_usage(usage) if isinstance(usage, dict) else None,
             finish_reason=FINISHES.get(finish, finish),
         )
+
+    def _detail(self, detail: Mapping[str, Any]) -> None:
+        """Adds a part of the reasoning that the service wants back; fragments of one part have the same index."""
+        place = (detail.get("index", len(self._details)), text_of(detail, "type"))
+        part = self._details.setdefault(place, {})
+        for name, value in detail.items():
+            is_fragment = name in DETAIL_TEXTS and isinstance(value, str) and isinstance(part.get(name), str)
+            part[name] = part[name] + value if is_fragment else value if value is not None else part.get(name)
+
+    @property
+    def signed_reasoning(self) -> list[dict[str, Any]]:
+        """The reasoning to send back with the tool calls, in the format of OpenRouter."""
+        return list(self._details.values())
 
     def _call(self, call: Mapping[str, Any], number: Any) -> None:
         function, partial = call.get("function"), self.calls.at(number)
@@ -144,11 +161,11 @@ def _tool(tool: ToolDefinition, names: ToolNameMap) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _turns(messages: Sequence[Message], names: ToolNameMap, returns_reasoning: bool) -> list[dict[str, Any]]:
+def _turns(messages: Sequence[Message], names: ToolNameMap, target: CallTarget) -> list[dict[str, Any]]:
     """Builds the messages. Adjacent ones of one side are joined, because many templates need alternation."""
     turns: list[dict[str, Any]] = []
     for message in messages:
-        turn, last = _message(message, names, returns_reasoning), turns[-1] if turns else {}
+        turn, last = _message(message, names, target), turns[-1] if turns else {}
         if turn["role"] in JOINED_ROLES and last.get("role") == turn["role"] and "tool_calls" not in last:
             turns[-1] = {**last, **turn, "content": _joined(last["content"], turn["content"])}
         else:
@@ -168,7 +185,7 @@ def _as_parts(content: Any) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
-def _message(message: Message, names: ToolNameMap, returns_reasoning: bool) -> dict[str, Any]:
+def _message(message: Message, names: ToolNameMap, target: CallTarget) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id or "", "content": content_text(message.content)}
     turn: dict[str, Any] = {"role": message.role, "content": _content(message.content)}
@@ -182,8 +199,10 @@ def _message(message: Message, names: ToolNameMap, returns_reasoning: bool) -> d
             }
             for call in message.tool_calls
         ]
-        if returns_reasoning and message.reasoning:
+        if target.kind.returns_reasoning and message.reasoning:
             turn["reasoning_content"] = message.reasoning
+        if details := reasoning.from_message(message, target):
+            turn["reasoning_details"] = details
     return turn
 
 

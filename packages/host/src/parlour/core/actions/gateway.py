@@ -1,0 +1,80 @@
+"""Action that opens the MCP server of a run, and the tokens by which its programs are recognized."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+
+from parlour.core.errors import CallRejected
+from parlour.core.model.ids import PluginId, RunId
+from parlour.core.redaction import Redactor
+from parlour.core.runs.caller import ActionCaller
+from parlour.core.runs.session import RunSession
+from parlour.core.runs.session_registry import RunSessions
+from parlour_sdk.protocol.gateway import GatewayAccess, GatewayOpen
+from parlour_sdk.values import dataclass
+
+from .handlers import Handler
+
+TOKEN_PREFIX = "pgw_"
+MAX_TOKENS = 1000
+"""Tokens that are remembered; older ones are refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUse:
+    """The run for which a token counts."""
+
+    plugin_id: PluginId
+    run_id: RunId
+
+
+class GatewayTokens:
+    """Knows for which run each token counts. Only digests are kept, in memory."""
+
+    def __init__(self, sessions: RunSessions, redactor: Redactor) -> None:
+        self._sessions = sessions
+        self._redactor = redactor
+        self._uses: dict[str, TokenUse] = {}
+        self.address = ""
+        """Address of the gateway on this machine; empty until the Host listens."""
+
+    def open(self, use: TokenUse, token: str | None) -> str:
+        """Returns the token for a run. Raises CallRejected for a token of another plugin."""
+        if token is not None:
+            known = self._uses.pop(_digest(token), None)
+            if known is None or known.plugin_id != use.plugin_id:
+                raise CallRejected("unauthorized", "token: it is not one of this plugin, or no longer known")
+        else:
+            token = TOKEN_PREFIX + secrets.token_urlsafe(32)
+            self._redactor.add_secret(token)
+        self._uses[_digest(token)] = use
+        while len(self._uses) > MAX_TOKENS:
+            del self._uses[next(iter(self._uses))]
+        return token
+
+    def active_run(self, token: str) -> RunSession | None:
+        """Returns the active run of a token; None if there is none."""
+        use = self._uses.get(_digest(token))
+        session = self._sessions.get(use.run_id) if use is not None else None
+        if session is None or session.ended.is_set() or session.stopping is not None:
+            return None
+        return session
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+class GatewayActions:
+    def __init__(self, tokens: GatewayTokens) -> None:
+        self._tokens = tokens
+
+    def handlers(self) -> Mapping[str, Handler]:
+        return {"gateway_open": self.open}
+
+    async def open(self, caller: ActionCaller, request: GatewayOpen) -> GatewayAccess:
+        if not self._tokens.address:
+            raise CallRejected("not_supported", "this Host does not listen, so it has no gateway")
+        session = caller.run_session
+        token = self._tokens.open(TokenUse(caller.plugin_id, session.run_id), request.token)
+        return GatewayAccess(url=self._tokens.address, token=token)

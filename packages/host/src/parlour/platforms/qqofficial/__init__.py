@@ -1,0 +1,1 @@
+"""Official bots of QQ: private chats, groups, and channels of guilds."""
