@@ -12,8 +12,8 @@ from tests.platforms.lark.driver import LarkDriver
 from tests.platforms.line.driver import LineDriver
 from tests.platforms.matrix.driver import MatrixDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
-from tests.platforms.satori.driver import SatoriDriver
 from tests.platforms.qqofficial.driver import QQDriver
+from tests.platforms.satori.driver import SatoriDriver
 from tests.platforms.slack.driver import SlackDriver
 from tests.platforms.telegram.driver import TelegramDriver
 from tests.platforms.wecom.driver import WecomDriver
