@@ -61,8 +61,6 @@ PER_PART = {
 """State of conversations, bots and other keys that exactly one Host owns at a time. It is rebuilt by recovery."""
 
 PER_HOST = {
-    "plugin_runtime.programs.service.Programs._ending": "programs of plugins that are about to end",
-    "plugin_runtime.programs.service.Programs._running": "running programs of plugins",
     "app.secret_key.FileSecretBox._boxes": "keys of a file, read again when a secret does not open",
     "http.front_controller.FrontController._doors": "interfaces of other standards by path, fixed",
     "http.doors.access.DoorAccess._buckets": "requests of each caller to each door in this minute",
