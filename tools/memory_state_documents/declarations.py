@@ -61,6 +61,9 @@ PER_PART = {
 """State of conversations, bots and other keys that exactly one Host owns at a time. It is rebuilt by recovery."""
 
 PER_HOST = {
+    "core.actions.gateway.GatewayTokens._uses": "tokens of active runs for tools of programs; they end with the run",
+    "plugin_runtime.programs.service.Programs._ending": "programs of plugins that are being ended",
+    "plugin_runtime.programs.service.Programs._running": "programs that plugins of this Host have started",
     "app.secret_key.FileSecretBox._boxes": "keys of a file, read again when a secret does not open",
     "http.front_controller.FrontController._doors": "interfaces of other standards by path, fixed",
     "http.doors.access.DoorAccess._buckets": "requests of each caller to each door in this minute",
@@ -150,6 +153,7 @@ CACHES = {
     "core.config.skills.SkillRepository._items": ("skills", "reloaded by version"),
     "core.config.routes.RouteRepository._match_order": ("routes", "reloaded by version"),
     "core.config.routes.RouteRepository._routes": ("routes", "reloaded by version"),
+    "core.config.skills.SkillRepository._items": ("skills", "reloaded by version"),
     "core.config.webhooks.WebhookRepository._items": ("webhooks", "reloaded by version"),
     "core.config.word_lists.WordListRepository._items": ("word_lists", "reloaded by version"),
     "core.message_policy.word_lists.CompiledWordLists._compiled": ("word_lists", "compiled again when a list changed"),
