@@ -15,6 +15,7 @@ MAX_LINES = 325
 """What several services need belongs into the base class of the runners."""
 EVIDENCE = ("real peer", "vendor SDK", "documented only")
 AGENTS = [name for name in BUNDLED_PLUGINS if (GUIDES / f"{name.removesuffix('-agent')}.md").exists()]
+DATASETS = [name for name in BUNDLED_PLUGINS if (ROOT / "plugins" / name / "components/knowledge").is_dir()]
 LANGUAGES = {"en_US", "zh_Hans"}
 TEXT_FIELDS = ("label", "description", "placeholder")
 
@@ -49,6 +50,16 @@ def test_the_ten_agents_of_services_are_bundled() -> None:
 @pytest.mark.parametrize("name", AGENTS)
 def test_an_agent_of_a_service_asks_for_the_network(name: str) -> None:
     assert read(name, "manifest.yaml")["spec"]["permissions"]["network"]
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_connector_of_datasets_is_in_the_guide_and_in_both_languages(name: str) -> None:
+    assert f"`parlour/{name}`" in (ROOT / "docs/guide/knowledge.md").read_text(encoding="utf-8")
+    for path in ("manifest.yaml", "components/knowledge/datasets.yaml"):
+        found = dict(texts(read(name, path)))
+        assert found
+        assert {place: set(each) for place, each in found.items() if set(each) != LANGUAGES} == {}
+    assert (ROOT / "plugins" / name / "icon.svg").read_text().lstrip().startswith("<svg")
 
 
 @pytest.mark.parametrize("name", AGENTS)

@@ -5,12 +5,12 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from pydoc_data.topics import topics
-from typing import Any, Literal
+from typing import Literal
 
 from parlour_sdk.values import dataclass
 
-ROOT = Path(__file__).parents[2]
 QUESTIONS = Path(__file__).parent / "questions"
+OTHER_CHINESE = Path(__file__).parent / "other_passages_zh.json"
 Half = Literal["tuning", "figures"]
 LANGUAGES = ("en", "zh")
 KINDS = ("keyword", "paraphrase", "code")
@@ -58,7 +58,10 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def others() -> list[str]:
-    """Returns passages about other things: Python's own manual, and the Chinese texts of the page and the Host."""
+    """Returns passages about other things: Python's own manual, and Chinese texts of the page and the Host.
+
+    The Chinese ones are kept in a file, so that a new text of the page does not change the figures.
+    """
     english: list[str] = []
     for topic in topics.values():
         passage = ""
@@ -67,19 +70,8 @@ def others() -> list[str]:
             if len(passage) > 600:
                 english.append(passage)
                 passage = ""
-    locales = ROOT / "web/src/locales/zh-Hans.json"
-    messages = sorted((ROOT / "packages/host/src/parlour/core/texts/messages/zh-Hans").glob("*.json"))
-    texts = [text for path in (locales, *messages) for text in _texts(json.loads(path.read_text(encoding="utf-8")))]
-    chinese = ["\n".join(texts[start : start + 4]) for start in range(0, len(texts), 4)]
+    chinese: list[str] = json.loads(OTHER_CHINESE.read_text(encoding="utf-8"))
     return [*english[: MAX_OTHERS["en"]], *chinese[: MAX_OTHERS["zh"]]]
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, str) and len(value) > 8:
-        yield value
 
 
 @dataclass(frozen=True, slots=True)

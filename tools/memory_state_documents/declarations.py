@@ -5,6 +5,7 @@ A test compares the lists with the objects of a real Host, so a new container ha
 """
 
 PER_PART = {
+    "core.actions.gateway.GatewayTokens._uses": "tokens of coding agents, each with the run for which it counts",
     "providers.box.attachments.BoxAttachments._delivered": "active runs whose files are in their sandbox",
     "core.actions.call_cache.CallCache._lineages": "earlier runs of the event of an active run",
     "core.approvals.service.ApprovalService._locks": "serializes decisions about one approval",
@@ -60,6 +61,9 @@ PER_PART = {
 """State of conversations, bots and other keys that exactly one Host owns at a time. It is rebuilt by recovery."""
 
 PER_HOST = {
+    "core.actions.gateway.GatewayTokens._uses": "tokens of active runs for tools of programs; they end with the run",
+    "plugin_runtime.programs.service.Programs._ending": "programs of plugins that are being ended",
+    "plugin_runtime.programs.service.Programs._running": "programs that plugins of this Host have started",
     "app.secret_key.FileSecretBox._boxes": "keys of a file, read again when a secret does not open",
     "http.front_controller.FrontController._doors": "interfaces of other standards by path, fixed",
     "http.doors.access.DoorAccess._buckets": "requests of each caller to each door in this minute",
@@ -111,8 +115,6 @@ PER_HOST = {
     "isolation.bubblewrap.Bubblewrap.hidden": "folders that sandboxes hide, fixed",
     "platforms.catalogue.BuiltinAdapterCatalogue._factories": "adapters that were imported",
     "plugin_runtime.environments.build_tracker.BuildTracker._active": "environments that are being built",
-    "plugin_runtime.programs.service.Programs._ending": "ends of granted programs that are under way",
-    "plugin_runtime.programs.service.Programs._running": "granted programs that plugins of this Host have started",
     "plugin_runtime.environments.build_tracker.BuildTracker._lines": "output of builds",
     "plugin_runtime.manager.LocalPluginManager._building": "plugins whose environment is being built",
     "plugin_runtime.reconciler.PluginReconciler._locks": "serializes changes of a plugin",

@@ -33,6 +33,7 @@ class ToyHandler:
     """A handler type that exists only here."""
 
     type: ClassVar[str] = "toy"
+    answers_by_agent: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.handled: list[tuple[str, dict[str, object]]] = []

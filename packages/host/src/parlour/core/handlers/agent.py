@@ -32,6 +32,7 @@ class AgentHandler:
     """Answers events by runs of an agent."""
 
     type: ClassVar[str] = ToAgent.handler_type
+    answers_by_agent: ClassVar[bool] = True
 
     def __init__(
         self,

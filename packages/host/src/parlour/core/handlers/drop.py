@@ -14,6 +14,7 @@ class DropHandler:
     """Drops events, with the route as the reason."""
 
     type: ClassVar[str] = Drop.handler_type
+    answers_by_agent: ClassVar[bool] = False
 
     def __init__(self, completer: EventCompleter) -> None:
         self._completer = completer

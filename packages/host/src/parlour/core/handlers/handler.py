@@ -20,6 +20,8 @@ class EventHandler(Protocol[Decision]):
 
     type: ClassVar[str]
     """Handler type, as routes name it."""
+    answers_by_agent: ClassVar[bool]
+    """Whether the answer comes from an agent. A default agent of the chat or sender may go before such a route."""
 
     def resolve(self, event: EventEnvelope, route: Route, skipped_routes: str) -> RouteDecision:
         """Returns the decision of a route that matched the event. `skipped_routes` describes the routes before it."""

@@ -23,6 +23,7 @@ class ListenerHandler:
     """Passes events to plugin listeners."""
 
     type: ClassVar[str] = ToListeners.handler_type
+    answers_by_agent: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ class PipelineHandler:
     """Answers events by the agents of pipelines."""
 
     type: ClassVar[str] = "pipeline"
+    answers_by_agent: ClassVar[bool] = True
 
     def __init__(self, pipelines: PipelineRepository, binder: AgentBinder, agents: AgentHandler) -> None:
         self._pipelines = pipelines

@@ -20,6 +20,7 @@ class WebhookHandler:
     """Sends events to the webhooks of their routes."""
 
     type: ClassVar[str] = "webhook"
+    answers_by_agent: ClassVar[bool] = False
 
     def __init__(self, webhooks: OutboundWebhooks, bots: BotRepository, completer: EventCompleter, ids: Ids) -> None:
         self._webhooks = webhooks

@@ -1,7 +1,7 @@
 """Routes events to handlers. It does not depend on platforms, plugins or SQL."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from parlour.core.config.routes import Route, RouteRepository, sort_for_matching
 from parlour.core.model.event import EventEnvelope
@@ -22,6 +22,9 @@ MAX_REPORTED_ROUTES = 10
 
 class RouteHandler(Protocol):
     """Resolves the routes of one handler type. `core.handlers` implements it."""
+
+    answers_by_agent: ClassVar[bool]
+    """Whether the answer comes from an agent. A default agent of the chat or sender may go before such a route."""
 
     def resolve(self, event: EventEnvelope, route: Route, skipped_routes: str) -> RouteDecision:
         """Returns the decision of a route that matched the event. `skipped_routes` describes the routes before it."""
@@ -83,7 +86,7 @@ class Router:
         route = matched_route(attempts)
         if route is None:
             return self._defaults.for_unrouted_event(event)
-        return self._defaults.for_routed_event(event) if route.handler_type in ("agent", "pipeline") else None
+        return self._defaults.for_routed_event(event) if self._handlers[route.handler_type].answers_by_agent else None
 
     def _decide(self, event: EventEnvelope, attempts: Sequence[RouteAttempt] | None) -> RouteDecision:
         if event.run_request is not None:
