@@ -61,7 +61,6 @@ PER_PART = {
 """State of conversations, bots and other keys that exactly one Host owns at a time. It is rebuilt by recovery."""
 
 PER_HOST = {
-    "core.actions.gateway.GatewayTokens._uses": "tokens of active runs for tools of programs; they end with the run",
     "plugin_runtime.programs.service.Programs._ending": "programs of plugins that are being ended",
     "plugin_runtime.programs.service.Programs._running": "programs that plugins of this Host have started",
     "app.secret_key.FileSecretBox._boxes": "keys of a file, read again when a secret does not open",
