@@ -92,7 +92,7 @@ FAULTS = {
     "an unknown permission": Fault(
         edit("manifest.yaml", "permissions: {}", "permissions: {storeage: [plugin]}"),
         "FOLDER/manifest.yaml:6: spec.permissions.storeage: there is none of this name; known are agent_runs, events, "
-        "knowledge_bases, models, network, platform_api, runtimes, storage, tools; did you mean storage?",
+        "knowledge_bases, models, network, platform_api, processes, runtimes, storage, tools; did you mean storage?",
     ),
     "two components of one name": Fault(
         add_second,

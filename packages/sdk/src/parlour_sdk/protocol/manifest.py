@@ -145,7 +145,7 @@ class PluginPermissions(Strict):
 class PluginRequirements(Tolerant):
     """What must be there before a plugin is installed."""
 
-    parlour: str = Field(default="", pattern=r"^(>=\s*\d{1,4}(\.\d{1,4}){0,2})?$")
+    parlour: str = ""
     """The oldest release of the Host that has all that the plugin uses: `>=0.1`. `parlour plugin build` fills it in."""
 
 

@@ -132,7 +132,7 @@ def router(
             {"name": name, "is_default": name == stores.default, "problem": stores.problem(name) or None}
             for name in STORES
         ]
-        return {"items": items}
+        return {"items": items, "next_cursor": None}
 
     @routes.post("/knowledge-bases/{kb_id}/search")
     async def search_knowledge_base(kb_id: KbPath, body: SearchBody, principal: Viewer) -> SearchResponse:

@@ -28,6 +28,7 @@ class EngineResponse(TypedDict):
 
 class EngineListResponse(TypedDict):
     items: list[EngineResponse]
+    next_cursor: None
 
 
 class ParserResponse(TypedDict):
@@ -39,6 +40,7 @@ class ParserResponse(TypedDict):
 
 class ParserListResponse(TypedDict):
     items: list[ParserResponse]
+    next_cursor: None
 
 
 class PluginKnowledge:
@@ -62,7 +64,7 @@ class PluginKnowledge:
             }
             for each in self._components.knowledge_engines()
         ]
-        return {"items": items}
+        return {"items": items, "next_cursor": None}
 
     def parsers(self) -> ParserListResponse:
         items: list[ParserResponse] = [
@@ -74,7 +76,7 @@ class PluginKnowledge:
             }
             for each in self._components.parsers()
         ]
-        return {"items": items}
+        return {"items": items, "next_cursor": None}
 
     def checked(self, base: KnowledgeBase, before: KnowledgeBase | None) -> KnowledgeBase:
         """Returns a base with the secrets of its engine sealed. Raises Problem."""

@@ -30,6 +30,7 @@ class StoreResponse(TypedDict):
 
 class StoreListResponse(TypedDict):
     items: list[StoreResponse]
+    next_cursor: None
 
 
 class KnowledgeBaseResponse(TypedDict):

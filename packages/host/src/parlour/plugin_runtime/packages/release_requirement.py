@@ -1,18 +1,27 @@
 """Compares the release that a plugin requires with this one, and computes the requirement from what the plugin uses."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from parlour_sdk.plugin import PluginDefinition, PluginInvalid
 from parlour_sdk.protocol.host_actions import HOST_ACTIONS, HostAction
 from parlour_sdk.protocol.manifest import PluginRequirements
 
+REQUIREMENT = re.compile(r">=\s*\d{1,4}(\.\d{1,4}){0,2}")
 Permissions = Mapping[str, Iterable[object]]
 
 
 def check_release(requires: PluginRequirements, version: str) -> None:
-    """Raises PluginInvalid if the plugin requires a newer release than this one."""
+    """Raises PluginInvalid if the plugin requires a newer release than this one, or if that can't be read."""
+    if not requires.parlour:
+        return
+    if not REQUIREMENT.fullmatch(requires.parlour):
+        raise PluginInvalid(
+            "manifest.yaml: spec.requires.parlour is no requirement; write the oldest release that the plugin runs on, "
+            'such as ">=0.1"'
+        )
     needed = requires.parlour.removeprefix(">=").strip()
-    if needed and release_number(needed) > release_number(version):
+    if release_number(needed) > release_number(version):
         raise PluginInvalid(
             f"manifest.yaml: spec.requires.parlour: the plugin needs Parlour {needed} or newer, and this is {version}; "
             "update Parlour, or install an older version of the plugin"
