@@ -76,7 +76,7 @@ it("installs with granted permissions, upgrades only the same plugin, and remove
 
 it("installs a bundled agent from the catalogue, asks for its settings and tests its connection", async () => {
   const { page } = await visit("/plugins");
-  await page.getByRole("button", { name: word("plugins.installName", { name: "Dify" }) }).click();
+  await page.getByRole("button", { name: word("plugins.installName", { name: "Dify" }), exact: true }).click();
   const installing = page.getByRole("dialog");
   await button(installing, "plugins.install").click();
   await installing.getByRole("checkbox", { name: /any host/i }).waitFor();

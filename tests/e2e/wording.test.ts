@@ -39,9 +39,9 @@ beforeAll(async () => {
 
 /**
  * Names that users type: variables of a prompt, an example of a JSON object, the message `tell BOT` of chat.test.ts, which
- * the list of runs shows if that file runs first; and the path of a plugin on the disk.
+ * the list of runs shows if that file runs first; the path of a plugin on the disk; and names of tools in policies.
  */
-const TYPED = /\{\{[\w.]+\}\}|\{".*"\}|\btell [0-9a-f-]{36}|(\/[\w.-]+)+\.py\b/g;
+const TYPED = /\{\{[\w.]+\}\}|\{".*"\}|\btell [0-9a-f-]{36}|(\/[\w.-]+)+\.py\b|\bskills\.(register|edit)_skill\b/g;
 
 /** Returns the visible text, without collapsed parts. */
 async function internals(page: Page): Promise<string[]> {

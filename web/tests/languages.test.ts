@@ -22,7 +22,7 @@ const english = new Set(flat(en).map(base));
 
 const literal = new Set([...text.matchAll(/"([a-z][A-Za-z]+\.[A-Za-z0-9_]+)"/g)].map((match) => match[1]!));
 /** Keys that are put together: `role.${role}`. */
-const prefixes = [...text.matchAll(/`([a-z][A-Za-z]+\.[A-Za-z]*)\$\{/g)].map((match) => match[1]!);
+const prefixes = [...text.matchAll(/`((?:[a-z][A-Za-z]*\.)+[A-Za-z]*)\$\{/g)].map((match) => match[1]!);
 const asked = new Set(
   [...text.matchAll(/\bt\(\s*"([^"]+)"/g), ...text.matchAll(/\bt\([^"`)]*\? "([^"]+)" : "([^"]+)"/g)].flatMap((match) =>
     match.slice(1),

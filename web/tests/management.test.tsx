@@ -201,6 +201,9 @@ describe("an MCP server", () => {
       command: "npx",
       arguments: ["-y", "server"],
       environment: { TOKEN: "a" },
+      sandboxed: true,
+      network: false,
+      mounts: [],
     });
   });
 
@@ -213,6 +216,7 @@ describe("an MCP server", () => {
       environment: {},
       command: "",
       arguments: [],
+      mounts: [],
       enabled: false,
     } as unknown as McpServer;
     expect(serverBody(serverDraft(server))).toEqual({

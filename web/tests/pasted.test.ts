@@ -78,6 +78,9 @@ describe("a confirmation", () => {
     url: "",
     headers: {},
     enabled: true,
+    sandboxed: false,
+    network: false,
+    mounts: [],
     unsandboxed_by: "user:1",
   } as unknown as McpServer;
 

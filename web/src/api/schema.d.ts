@@ -3913,6 +3913,7 @@ export interface components {
         };
         EngineListResponse: {
             items: components["schemas"]["EngineResponse"][];
+            next_cursor: null;
         };
         EngineResponse: {
             config_schema: {
@@ -5510,6 +5511,7 @@ export interface components {
         };
         ParserListResponse: {
             items: components["schemas"]["ParserResponse"][];
+            next_cursor: null;
         };
         ParserResponse: {
             extensions: string[];
@@ -7058,6 +7060,7 @@ export interface components {
         };
         StoreListResponse: {
             items: components["schemas"]["StoreResponse"][];
+            next_cursor: null;
         };
         StoreResponse: {
             /** @description True for the store of new bases. */
