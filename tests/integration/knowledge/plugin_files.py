@@ -53,7 +53,10 @@ class Shelf(KnowledgeEngine):
         words = set(query.lower().split())
         found = []
         for key in (await ctx.api.storage.list("plugin", f"{kb_id}/")).keys:
-            kept = json.loads(await ctx.api.storage.get("plugin", key))
+            stored = await ctx.api.storage.get("plugin", key)
+            if stored is None:  # deleted since it was listed
+                continue
+            kept = json.loads(stored)
             for place, text in enumerate(kept["passages"]):
                 score = len(words & set(text.lower().split())) / len(words)
                 if score:
