@@ -12,8 +12,6 @@ import pytest
 
 from tests.support.harness import ROOT, eventually
 
-from .manifests import objects
-
 pytestmark = [pytest.mark.long, pytest.mark.root, pytest.mark.timeout(1800)]
 
 PACKAGES = ("buildah", "podman", "debootstrap", "runc", "catatonit")
@@ -121,23 +119,3 @@ def test_the_image_has_no_pip_and_no_compiler(podman: list[str], image: str) -> 
         run(*podman, "run", "--rm", "--network=none", "--no-healthcheck", "--entrypoint=sh", image, "-c", found).strip()
         == ""
     )
-
-
-def test_kubernetes_pods_become_ready_and_end_cleanly(podman: list[str], image: str, tmp_path: Path) -> None:
-    """Podman plays Pods only, so the Pod of the StatefulSet's template is taken, with a volume of podman."""
-    [template] = [each["spec"]["template"] for each in objects("base") if each["kind"] == "StatefulSet"]
-    spec = template["spec"]
-    spec["containers"][0]["image"] = image
-    spec["containers"][0]["imagePullPolicy"] = "Never"
-    claim = {"name": "data", "persistentVolumeClaim": {"claimName": "parlour-test-pod"}}
-    spec["volumes"] = [*spec["volumes"], claim]
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {**template["metadata"], "name": "parlour"}, "spec": spec}
-    file = tmp_path / "pod.yaml"
-    file.write_text(json.dumps(pod))
-    run(*podman, "kube", "play", "--network=none", file)
-    try:
-        eventually(lambda: answers(podman, "parlour-parlour", "readyz"), "the Pod is ready", seconds=60)
-        assert "CapEff:\t0000000000000000" in run(*podman, "exec", "parlour-parlour", "cat", "/proc/1/status")
-    finally:
-        run(*podman, "kube", "down", file, check=False)
-    assert "parlour-parlour" not in run(*podman, "ps", "--all")
