@@ -1,4 +1,4 @@
-"""Decides which files of the machine sessions may show, and opens them so that they can't be swapped meanwhile."""
+"""Decides which files of the machine sessions may show, and opens them so that they can't be replaced."""
 
 import os
 import stat

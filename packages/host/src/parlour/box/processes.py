@@ -22,7 +22,7 @@ KEPT_SECONDS: Final = 300.0
 
 
 class ManagedProcess:
-    """A process, what it wrote and nobody has read yet, and how it ended."""
+    """A process with its unread output and its exit status."""
 
     def __init__(self, spec: ProcessSpec, sandbox: Sandbox) -> None:
         self.spec = spec

@@ -28,7 +28,7 @@ class Handout:
 
 
 class FileHandouts:
-    """The files that plugins may read now, by keys that nobody can guess."""
+    """The files that plugins may read now, by keys that can't be guessed."""
 
     def __init__(self) -> None:
         self._handouts: dict[str, Handout] = {}

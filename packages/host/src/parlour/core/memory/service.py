@@ -44,7 +44,7 @@ class MemoryPlace:
 
 
 def place_of(agent_id: AgentId, policy: MemoryPolicy, key: ConversationKey, actor: Participant) -> MemoryPlace | None:
-    """Returns the place of a message; None if there is nobody to remember for."""
+    """Returns the place of a message; None if there is no person to remember for."""
     split = split_chat_key(key.chat) if key.bot_id else None
     is_private = split is None or split[0] != "group"
     if policy.scope == "chat":
