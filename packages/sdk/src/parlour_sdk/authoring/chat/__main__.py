@@ -6,8 +6,9 @@ import logging
 import os
 import signal
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import TextIO
 
 from parlour_sdk.plugin import LoadedPlugin, PluginInvalid, load, read_plugin
@@ -56,13 +57,31 @@ async def _chat(agent: RunnerChat, output: TextIO, typed: bool) -> None:
     if typed:
         screen.note(_greeting(agent.loaded, agent.runner))
     lines = read_lines(0)
-    signal.signal(signal.SIGINT, _Interrupts(conversation, asyncio.get_running_loop()))
+    _watch_interrupts(_Interrupts(conversation, asyncio.get_running_loop()))
     await conversation.serve(lines)
 
 
 def _greeting(plugin: LoadedPlugin, runner: str) -> str:
     receiver = f"runner {runner}" if runner else "its commands and listeners"
     return f"{plugin.identity} {plugin.version}, {receiver}. Say something; /help shows what else you can do."
+
+
+def _watch_interrupts(interrupt: Callable[[], None]) -> None:
+    """Calls the function in a thread of its own for each Ctrl-C.
+
+    The main thread may be blocked, and the kernel may deliver the signal to another thread, which does not wake it.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.signal(signal.SIGINT, lambda number, frame: None)
+    signal.set_wakeup_fd(writer)
+
+    def watch() -> None:
+        while numbers := os.read(reader, 64):
+            for _ in range(numbers.count(signal.SIGINT)):
+                interrupt()
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 class _Interrupts:
@@ -73,7 +92,7 @@ class _Interrupts:
         self._loop = loop
         self._last_signal = -1
 
-    def __call__(self, number: int, frame: FrameType | None) -> None:
+    def __call__(self) -> None:
         if self._last_signal == self._chat.lines_read:
             os._exit(INTERRUPTED)
         self._last_signal = self._chat.lines_read
