@@ -17,7 +17,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: quick migration help setup sandbox mcp-servers agent-services langflow synapse peers nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents release bench clean
+.PHONY: quick migration help setup sandbox mcp-servers agent-services langflow synapse peers podman nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents release bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -53,6 +53,10 @@ synapse: setup
 # The client libraries and servers of other platforms that the long tests talk to. A Host needs none of them.
 peers: setup
 	@tools/peers.sh .tools/peers
+
+# Podman with a small image, in which long tests of the Box run containers. Needs root where podman is not installed.
+podman: setup
+	@PYTHON="$(CURDIR)/.venv/bin/python" tools/podman.sh .tools/podman
 
 # The reverse proxy that the tests put before a Host. A Host needs none of it.
 nginx:

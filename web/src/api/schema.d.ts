@@ -3252,6 +3252,20 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             session_id: string;
         };
+        BoxBackendResponse: {
+            /** @enum {string} */
+            backend: "bubblewrap" | "podman" | "docker" | "nsjail";
+            /** @description The command that helps on this machine, if it is known. */
+            command: string | null;
+            /**
+             * @description Its program is missing, its engine does not run, its socket is not for this user, its image is missing, or a
+             *     sandbox did not start.
+             * @enum {string}
+             */
+            problem: "not_installed" | "stopped" | "denied" | "no_image" | "failed";
+            reason: string;
+            remedy: string;
+        };
         BoxErrorResponse: {
             action: string;
             /**
@@ -3402,6 +3416,8 @@ export interface components {
             /** @description What limits the size of a workspace. */
             quota: string | null;
             reason: string | null;
+            /** @description The backends that were tried and do not work here, in their order. */
+            refused: components["schemas"]["BoxBackendResponse"][];
             /** @description What makes it available. */
             remedy: string | null;
             sessions: number;

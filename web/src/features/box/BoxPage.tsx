@@ -57,13 +57,30 @@ function StatusCard() {
           )}
           {facts.status === "ready" && (
             <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1.5 text-sm">
-              <Fact name={t("box.backend")} value={facts.backend} />
+              <Fact name={t("box.backend")} value={facts.backend && t(`boxBackend.${facts.backend}`)} />
               <Fact name={t("box.limits")} value={facts.limits && t(`boxLimits.${facts.limits}`)} />
               <Fact name={t("box.quota")} value={facts.quota && t(`boxQuota.${facts.quota}`)} />
               <Fact name={t("box.sessions")} value={`${facts.sessions} / ${facts.max_sessions}`} />
               <Fact name={t("box.template")} value={facts.force_template} />
               <Fact name={t("box.notice")} value={facts.notice} />
             </dl>
+          )}
+          {facts.status !== "disabled" && facts.refused.length > 0 && (
+            <section aria-label={t("box.refused")}>
+              <h3 className="mb-1.5 text-sm text-quiet">{t("box.refused")}</h3>
+              <ul className="space-y-1.5 text-sm">
+                {facts.refused.map((refused) => (
+                  <li key={refused.backend} className="wrap-anywhere">
+                    <span className="mr-2 font-medium">{t(`boxBackend.${refused.backend}`)}</span>
+                    <Badge tone={refused.problem === "not_installed" ? "calm" : "warn"}>
+                      {t(`boxProblem.${refused.problem}`)}
+                    </Badge>
+                    {refused.problem !== "not_installed" && <p className="mt-1 text-quiet">{refused.reason}</p>}
+                    {refused.command && <code className="mt-1 block text-quiet">{refused.command}</code>}
+                  </li>
+                ))}
+              </ul>
+            </section>
           )}
           {operate && facts.status === "ready" && (
             <Button busy={test.isPending} onClick={() => test.mutate()}>

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from parlour.core.box.messages import BoxConfig
 from parlour.core.model.agent import Agent
@@ -68,25 +69,32 @@ def read_box_token(settings: BoxSettings, redactor: Redactor) -> str:
     return token
 
 
+def box_config(settings: HostSettings, data: Path) -> BoxConfig:
+    """Returns the configuration of a Box beside the Host, whose data directory is `data`."""
+    box = settings.box
+    return BoxConfig(
+        backend=box.backend,
+        image=box.local.image,
+        bubblewrap=str(settings.plugins.bubblewrap or ""),
+        root=str(box.local.host_root or data / "box" / "workspaces"),
+        skills_root=str(box.local.skills_root or data / "box" / "skills"),
+        wheels=str(box.local.wheels or data / "box" / "wheels"),
+        mount_roots=[str(root) for root in box.local.allowed_mount_roots],
+        hidden=[str(data)],
+        idle_seconds=box.idle_seconds,
+        max_sessions=box.max_sessions,
+        workspace_days=box.workspace_days,
+        workspace_mb=box.local.workspace_quota_mb,
+    )
+
+
 @asynccontextmanager
 async def open_box(
     settings: HostSettings, directory: DataDirectory, core: Core, ports: CorePorts, skills: SkillSubsystem
 ) -> AsyncIterator[BoxSubsystem]:
     """Opens the Box. Its process starts with the first need."""
     box = settings.box
-    config = BoxConfig(
-        backend=box.backend,
-        bubblewrap=str(settings.plugins.bubblewrap or ""),
-        root=str(box.local.host_root or directory.path / "box" / "workspaces"),
-        skills_root=str(box.local.skills_root or directory.path / "box" / "skills"),
-        wheels=str(box.local.wheels or directory.path / "box" / "wheels"),
-        mount_roots=[str(root) for root in box.local.allowed_mount_roots],
-        hidden=[str(directory.path)],
-        idle_seconds=box.idle_seconds,
-        max_sessions=box.max_sessions,
-        workspace_days=box.workspace_days,
-        workspace_mb=box.local.workspace_quota_mb,
-    )
+    config = box_config(settings, directory.path)
     opening = box_at(box.endpoint, lambda: read_box_token(box, ports.redactor)) if box.endpoint else start_box
     connection = BoxConnection(config, ports.ids.new(), box.enabled, opening)
 

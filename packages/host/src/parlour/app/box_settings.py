@@ -1,11 +1,12 @@
 """The settings of the Box."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
+from parlour.core.box.messages import BackendSetting
 from parlour.core.box.session_template import find_problem
 
 from .setting_values import COMMA_LIST, LISTEN_PATTERN
@@ -23,6 +24,8 @@ class BoxLocalSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
+    image: str = Field(default="docker.io/library/python:3.13-slim", min_length=1, max_length=300)
+    """Image of the containers of podman and docker, with Python 3.8 or newer."""
     host_root: Path | None = None
     """Folder of the workspaces; by default `box/workspaces` in the data directory."""
     skills_root: Path | None = None
@@ -48,7 +51,8 @@ class BoxSettings(BaseModel):
     token_file: Path | None = None
     listen: str = "127.0.0.1:5410"
     """Address on which `parlour box` listens for a Host."""
-    backend: Literal["auto", "bubblewrap"] = "auto"
+    backend: BackendSetting = "auto"
+    """What makes sandboxes; auto: the first of bubblewrap, podman, docker and nsjail that works."""
     force_template: Annotated[str, AfterValidator(_check_template)] = ""
     """Session template for all agents, instead of their own."""
     idle_seconds: float = Field(default=300, ge=1, le=86_400)

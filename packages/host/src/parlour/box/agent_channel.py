@@ -1,7 +1,8 @@
-"""The connection to the agent in a sandbox: requests with answers, over the pipes of its process."""
+"""The connection to the agent in a sandbox: requests with answers, over the pipes of its process or a socket."""
 
 import asyncio
 import json
+import socket
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -35,6 +36,14 @@ class AgentChannel(asyncio.Protocol):
         loop, channel = asyncio.get_running_loop(), cls(on_event)
         channel._writer, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, Pipe(write_fd, loop))
         channel._reader, _ = await loop.connect_read_pipe(lambda: channel, Pipe(read_fd, loop))
+        return channel
+
+    @classmethod
+    async def over(cls, connection: socket.socket, on_event: OnEvent) -> "AgentChannel":
+        """Opens a channel over a socket, which it owns."""
+        loop, channel = asyncio.get_running_loop(), cls(on_event)
+        transport, _ = await loop.connect_accepted_socket(lambda: channel, connection)
+        channel._reader = channel._writer = transport
         return channel
 
     async def request(self, operation: str, fields: Fields) -> Fields:

@@ -1,15 +1,18 @@
-"""The port of backends: what starts sandboxes. `bubblewrap_backend` implements it; `testing.fake_box` has a fake."""
+"""The port of backends: what starts sandboxes. `testing.box_backend_contract` says what each must do."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from parlour.core.box.messages import SessionSpec
 from parlour_sdk.values import dataclass
 
 Fields = dict[str, Any]
+Problem = Literal["not_installed", "stopped", "denied", "no_image", "failed"]
+"""Why a backend can't be used: its program is missing, its engine does not run, its socket is not for this user, the
+image is missing, or a sandbox did not start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class BackendInfo:
     limits: str
     """What limits memory, processes and CPU: cgroup2, cgroup1 or rlimit."""
     quota: str
-    """What limits a workspace: loop, tmpfs, or advisory."""
+    """What limits a workspace: loop, project, tmpfs, remote or advisory."""
     notice: str = ""
     """What does not hold here, in words; empty if all holds."""
 
@@ -29,11 +32,12 @@ class BackendInfo:
 class BackendUnavailable(Exception):
     """Raised when a backend does not work here, with the reason and what helps."""
 
-    def __init__(self, reason: str, remedy: str, command: str = "") -> None:
+    def __init__(self, reason: str, remedy: str, command: str = "", problem: Problem = "failed") -> None:
         super().__init__(f"{reason}; {remedy}")
         self.reason = reason
         self.remedy = remedy
         self.command = command
+        self.problem = problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,8 @@ class SandboxFolders:
     workspace: Path
     skills: Mapping[str, Path] = field(default_factory=dict)
     """Folders of skills by their names, which are shown read-only."""
+    memory_mb: int = 0
+    """Size of a workspace that is in memory and ends with its sandbox; 0 if it is the folder."""
 
 
 class Sandbox(Protocol):
@@ -70,7 +76,11 @@ class Backend(Protocol):
     """Starts sandboxes."""
 
     async def probe(self) -> BackendInfo:
-        """Tries the backend out. Raises BackendUnavailable."""
+        """Tries the backend out, which disturbs no other Box. Raises BackendUnavailable."""
+        ...
+
+    async def remove_orphans(self) -> int:
+        """Removes the sandboxes that an earlier Box of the same folder has left, and returns their number."""
         ...
 
     async def start(self, spec: SessionSpec, folders: SandboxFolders, on_event: Callable[[Fields], None]) -> Sandbox:

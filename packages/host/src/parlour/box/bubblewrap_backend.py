@@ -2,96 +2,40 @@
 
 import asyncio
 import json
-import sys
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from parlour.core.box.messages import SessionSpec
-from parlour.isolation import resource_group
 from parlour.isolation.availability import SandboxUnavailable, find_bubblewrap, working_bubblewrap
 from parlour.isolation.bubblewrap import Bubblewrap
 from parlour.isolation.mounts import Mount, network_mounts, read_only, system_mounts
-from parlour.isolation.process import IsolatedProcess, apply_process_limits, spawn
-from parlour.isolation.resource_group import GroupLimits, ResourceGroup
 from parlour.isolation.sandbox_spec import SandboxLimits, SandboxSpec
 
-from .agent_channel import AgentChannel
-from .backend import BackendInfo, BackendUnavailable, Fields, SandboxFolders
+from .backend import BackendInfo, BackendUnavailable, Fields, Problem, SandboxFolders
 from .errors import BoxError
+from .inside import (
+    AGENT,
+    AGENT_INSIDE,
+    ENVIRONMENT,
+    MEBIBYTE,
+    PYTHON,
+    SHARED_MEMORY_MB,
+    SKILL_FOLDER_BYTES,
+    SKILLS_INSIDE,
+    WORKSPACE_INSIDE,
+    ShownPath,
+    resource_limits,
+    temporary_mb,
+)
 from .mount_policy import MountPolicy
+from .ownership import give
+from .process_sandbox import ProcessGroups, ProcessSandbox, start_process_sandbox
 
-AGENT: Final = Path(__file__).parent / "agent"
 SETTINGS: Final = Path(__file__).parent / "etc"
-AGENT_INSIDE: Final = Path("/run/parlour-agent")
-WORKSPACE_INSIDE: Final = Path("/workspace")
-SKILLS_INSIDE: Final = WORKSPACE_INSIDE / ".skills"
-SKILL_FOLDER_BYTES: Final = 1024 * 1024
-UV_INSIDE: Final = Path("/run/parlour-uv")
-WHEELS_INSIDE: Final = Path("/run/parlour-wheels")
-START_SECONDS: Final = 30.0
-OPEN_FILES: Final = 1024
-NICENESS: Final = 5
-MEBIBYTE: Final = 1024 * 1024
-PYTHON: Final = Path(sys.executable).resolve()
+GROUPLESS_NOTICE: Final = "memory is limited per process only: no control group can be created"
 PATH: Final = f"/usr/local/bin:/usr/bin:/bin:{PYTHON.parent}"
-
-
-class BubblewrapSandbox:
-    """A sandbox, with the process of its agent and the control group of its processes."""
-
-    def __init__(self, process: IsolatedProcess, group: ResourceGroup | None) -> None:
-        self._process = process
-        self._group = group
-        self._channel: AgentChannel | None = None
-        self._log_lines: list[str] = []
-        self._kills = self._refused = 0
-
-    @property
-    def closed(self) -> asyncio.Event:
-        assert self._channel is not None
-        return self._channel.closed
-
-    async def connect(self, on_event: Callable[[Fields], None]) -> None:
-        """Waits until the agent answers, and puts all processes under their limits before the first command."""
-        self._channel = await AgentChannel.open(self._process.read_fd, self._process.write_fd, on_event)
-        async with asyncio.timeout(START_SECONDS):
-            await self._channel.ready
-        pids = [process.pid for process in self._process.tree.alive()]
-        for pid in pids:
-            apply_process_limits(pid, OPEN_FILES, NICENESS)
-        if self._group is not None:
-            self._group.add(pids)
-
-    async def request(self, operation: str, fields: Fields) -> Fields:
-        assert self._channel is not None
-        return await self._channel.request(operation, fields)
-
-    def death_reason(self) -> str:
-        if self._group is None:
-            return ""
-        kills, refused = self._group.out_of_memory_kills(), self._group.refused_processes()
-        reason = "memory" if kills > self._kills else "processes" if refused > self._refused else ""
-        self._kills, self._refused = kills, refused
-        return reason
-
-    async def start_failure(self) -> str:
-        """Returns the last words of a sandbox that did not start."""
-        try:
-            async with asyncio.timeout(1):
-                lines = (await self._process.log.read(4096)).decode(errors="replace").strip().splitlines()
-        except TimeoutError:
-            lines = []
-        return lines[-1] if lines else "it gave no reason"
-
-    async def close(self) -> None:
-        if self._channel is not None:
-            self._channel.close()
-        await self._process.kill()
-        await self._process.wait()
-        if self._group is not None:
-            await asyncio.to_thread(self._group.remove)
-        self._process.close()
 
 
 class BubblewrapBackend:
@@ -102,83 +46,54 @@ class BubblewrapBackend:
         program: Path | None,
         hidden: tuple[Path, ...],
         quota: str,
-        tools: Sequence[Mount] = (),
+        tools: Sequence[ShownPath] = (),
         mount_roots: Sequence[Path] = (),
     ) -> None:
-        """`tools` are further mounts of every sandbox; below `mount_roots` sessions may show files of the machine."""
+        """`tools` are shown in every sandbox; below `mount_roots` sessions may show files of the machine."""
         self._mounts = MountPolicy(mount_roots, hidden)
         self._program = program
-        self._tools = tools
+        self._tools = [read_only(tool.source, tool.target) for tool in tools]
         self._hidden = hidden
         self._quota = quota
-        self._home = resource_group.find_home()
+        self._groups = ProcessGroups()
         self._bubblewrap: Bubblewrap | None = None
-        self._count = 0
 
     async def probe(self) -> BackendInfo:
         try:
             program = find_bubblewrap(self._program)
             if program is None:
-                raise BackendUnavailable(f"the setting names '{self._program}', which is no program", "correct it")
+                reason = f"the setting names '{self._program}', which is no program"
+                raise BackendUnavailable(reason, "correct it", problem="not_installed")
             probe = SandboxSpec(["/bin/true"], system_mounts())
             self._bubblewrap, unfiltered = await working_bubblewrap(program, self._hidden, probe)
         except SandboxUnavailable as missing:
-            raise BackendUnavailable(missing.reason, missing.remedy, missing.command) from missing
-        await asyncio.to_thread(resource_group.remove_stale, self._home)
-        group = resource_group.create("probe", GroupLimits(64, 16, 1), self._home)
-        if group is None:
-            self._home = None
-        else:
-            await asyncio.to_thread(group.remove)
-        limits = self._home.kind if self._home is not None else "rlimit"
+            problem: Problem = "not_installed" if missing.is_missing else "failed"
+            raise BackendUnavailable(missing.reason, missing.remedy, missing.command, problem) from missing
+        await self._groups.probe()
         notices = [
             f"system calls are not filtered: {unfiltered}" if unfiltered else "",
-            "" if self._home is not None else "memory is limited per process only: no control group can be created",
+            GROUPLESS_NOTICE if self._groups.kind == "rlimit" else "",
         ]
-        return BackendInfo("bubblewrap", str(program), limits, self._quota, "; ".join(filter(None, notices)))
+        return BackendInfo("bubblewrap", str(program), self._groups.kind, self._quota, "; ".join(filter(None, notices)))
+
+    async def remove_orphans(self) -> int:
+        return await self._groups.remove_stale()
 
     async def start(
         self, spec: SessionSpec, folders: SandboxFolders, on_event: Callable[[Fields], None]
-    ) -> BubblewrapSandbox:
+    ) -> ProcessSandbox:
         if self._bubblewrap is None:
             raise BoxError("not_ready", "the backend was not probed", retryable=True)
-        self._count += 1
-        limits = GroupLimits(spec.memory_mb, spec.processes, spec.cpus)
-        group = resource_group.create(f"{self._count}", limits, self._home)
-        try:
-            with self._mounts.open(spec.mounts) as (shown, opened):
-                wanted = _sandbox_spec(spec, folders, [*self._tools, *shown], group is None)
-                with self._bubblewrap.wrap(wanted) as command:
-                    inherited = (*command.descriptors, *opened)
-                    process = await spawn(command.arguments, folders.workspace, IsolatedProcess, {}, inherited)
-        except BoxError:
-            if group is not None:
-                group.remove()
-            raise
-        except OSError as error:
-            if group is not None:
-                group.remove()
-            raise BoxError("backend_unavailable", f"bubblewrap can't be started: {error.strerror}", True) from error
-        sandbox = BubblewrapSandbox(process, group)
-        try:
-            await sandbox.connect(on_event)
-        except (BoxError, TimeoutError) as error:
-            reason = await sandbox.start_failure()
-            await sandbox.close()
-            raise BoxError("backend_unavailable", f"the sandbox did not start: {reason}", retryable=True) from error
-        except BaseException:
-            await sandbox.close()
-            raise
-        return sandbox
+        await asyncio.to_thread(give, folders.workspace, os.geteuid(), os.getegid())
+        with self._mounts.open(spec.mounts) as (shown, opened):
+            group = self._groups.create(spec)
+            wanted = _sandbox_spec(spec, folders, [*self._tools, *shown], group is None)
+            with self._bubblewrap.wrap(wanted) as command:
+                inherited = (*command.descriptors, *opened)
+                return await start_process_sandbox(command.arguments, folders.workspace, group, on_event, inherited)
 
     async def close(self) -> None:
-        await asyncio.to_thread(resource_group.remove_stale, self._home)
-
-
-def python_tools(uv: Path | None, wheels: Path | None) -> list[Mount]:
-    """Returns mounts of what installs Python packages inside: uv, and wheels that need no network."""
-    mounts = [read_only(uv, UV_INSIDE)] if uv is not None else []
-    return [*mounts, read_only(wheels, WHEELS_INSIDE)] if wheels is not None and wheels.is_dir() else mounts
+        await self._groups.remove_stale()
 
 
 def _skill_mounts(skills: Mapping[str, Path]) -> list[Mount]:
@@ -193,24 +108,28 @@ def _sandbox_spec(
     spec: SessionSpec, folders: SandboxFolders, tools: Sequence[Mount], without_group: bool
 ) -> SandboxSpec:
     bind = "--ro-bind" if spec.read_only else "--bind"
+    workspace = Mount(WORKSPACE_INSIDE, (bind, str(folders.workspace), str(WORKSPACE_INSIDE)))
+    if folders.memory_mb:
+        size = ("--size", str(folders.memory_mb * MEBIBYTE))
+        workspace = Mount(WORKSPACE_INSIDE, (*size, "--tmpfs", str(WORKSPACE_INSIDE)))
     mounts = [
         *system_mounts(),
         *(network_mounts() if spec.network else [read_only(SETTINGS / "hosts", Path("/etc/hosts"))]),
         *(read_only(SETTINGS / name, Path("/etc", name)) for name in ("passwd", "group", "nsswitch.conf")),
         read_only(AGENT, AGENT_INSIDE),
-        Mount(WORKSPACE_INSIDE, (bind, str(folders.workspace), str(WORKSPACE_INSIDE))),
+        workspace,
         *tools,
         *_skill_mounts(folders.skills),
     ]
     limits = {"RLIMIT_CORE": 0}
     if without_group:
-        limits |= {"RLIMIT_AS": spec.memory_mb * MEBIBYTE, "RLIMIT_NPROC": spec.processes}
+        limits |= resource_limits(spec.memory_mb, spec.processes)
     return SandboxSpec(
         [str(PYTHON), "-I", "-S", str(AGENT_INSIDE), json.dumps(limits)],
         mounts,
         WORKSPACE_INSIDE,
-        {"PATH": PATH, "HOME": str(WORKSPACE_INSIDE), "TMPDIR": "/tmp", "USER": "box", "LANG": "C.UTF-8"},
+        {"PATH": PATH, **ENVIRONMENT},
         network=spec.network,
         host_name="box",
-        limits=SandboxLimits(min(256, spec.memory_mb // 2), 64),
+        limits=SandboxLimits(temporary_mb(spec.memory_mb), SHARED_MEMORY_MB),
     )

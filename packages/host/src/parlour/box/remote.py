@@ -17,9 +17,9 @@ from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Peer
 from parlour_sdk.wire.websocket import WebSocketTransport, serve_admitted
 
+from .available_backends import make_backend
 from .errors import BoxError
 from .server import BoxServer
-from .stdio import make_backend
 
 logger = logging.getLogger(__name__)
 

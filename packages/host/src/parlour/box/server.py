@@ -24,7 +24,8 @@ from parlour.core.box.messages import (
     WorkspaceRequest,
 )
 
-from .backend import Backend, BackendInfo, BackendUnavailable
+from .backend import BackendUnavailable
+from .backend_choice import ChosenBackend
 from .errors import BoxError
 from .session import BoxSession
 from .sessions import BoxSessions
@@ -34,7 +35,7 @@ from .workspaces import Workspaces
 logger = logging.getLogger(__name__)
 
 Model = TypeVar("Model", bound=BaseModel)
-MakeBackend = Callable[[BoxConfig], Backend]
+MakeBackend = Callable[[BoxConfig], ChosenBackend]
 
 
 class BoxServer:
@@ -43,8 +44,7 @@ class BoxServer:
     def __init__(self, make_backend: MakeBackend, version: str) -> None:
         self._make_backend = make_backend
         self._version = version
-        self._backend: Backend | None = None
-        self._info: BackendInfo | None = None
+        self._backend: ChosenBackend | None = None
         self._sessions: BoxSessions | None = None
         self._skills: SkillStore | None = None
         self._initializing = asyncio.Lock()
@@ -96,13 +96,14 @@ class BoxServer:
             await self.close()
             self._backend = backend = self._make_backend(config)
             try:
-                self._info = await backend.probe()
+                await backend.probe()
             except BackendUnavailable as missing:
                 self._sessions = None
                 details = {"reason": missing.reason, "remedy": missing.remedy, "command": missing.command}
                 error = BoxError("backend_unavailable", str(missing))
-                error.data = {"retryable": False, **details}
+                error.data = {"retryable": False, **details, "refused": [each.fields() for each in backend.refused]}
                 raise error from missing
+            await backend.remove_orphans()
             workspaces = Workspaces(Path(config.root), config.workspace_days)
             root = Path(config.skills_root) if config.skills_root else Path(config.root).with_name("skills")
             self._skills = SkillStore(root, config.workspace_days)
@@ -114,15 +115,18 @@ class BoxServer:
         return await self._status(None)
 
     async def _status(self, data: Any) -> dict[str, Any]:
-        assert self._info is not None
+        assert self._backend is not None
         assert self._sessions is not None
+        info = self._backend.info
+        assert info is not None, "it was probed"
         return {
             "version": self._version,
-            "backend": self._info.name,
-            "program": self._info.version,
-            "limits": self._info.limits,
-            "quota": self._info.quota,
-            "notice": self._info.notice,
+            "backend": info.name,
+            "program": info.version,
+            "limits": info.limits,
+            "quota": info.quota,
+            "notice": info.notice,
+            "refused": [each.fields() for each in self._backend.refused],
             "sessions": len(self._sessions.all()),
         }
 

@@ -2,33 +2,13 @@
 
 import asyncio
 import os
-import shutil
 import signal
-import sys
-from pathlib import Path
 
-from parlour.core.box.messages import BoxConfig
 from parlour.version import VERSION
 from parlour_sdk.wire import Peer, StdioTransport
 
-from .backend import Backend
-from .bubblewrap_backend import BubblewrapBackend, python_tools
+from .available_backends import make_backend
 from .server import BoxServer
-
-
-def make_backend(config: BoxConfig) -> Backend:
-    """Returns the backend that the configuration names."""
-    hidden = tuple(Path(folder) for folder in config.hidden)
-    tools = python_tools(_find_uv(), Path(config.wheels) if config.wheels else None)
-    program = Path(config.bubblewrap) if config.bubblewrap else None
-    return BubblewrapBackend(program, hidden, "advisory", tools, [Path(root) for root in config.mount_roots])
-
-
-def _find_uv() -> Path | None:
-    """Returns the program uv, on PATH, beside this Python or where `make setup` puts it; None if it is not here."""
-    beside = [Path(sys.executable).with_name("uv"), Path(sys.prefix).parent / ".tools" / "bin" / "uv"]
-    found = [shutil.which("uv"), *(str(path) for path in beside if os.access(path, os.X_OK))]
-    return next((Path(os.path.realpath(path)) for path in found if path), None)
 
 
 async def serve() -> None:

@@ -18,13 +18,13 @@ PROJECT_TOOL = Path(".tools", "bubblewrap", "usr", "bin", "bwrap")
 PROBE_SECONDS = 30.0
 UNKNOWN_OPTION_TEXT = "Unknown option"
 INSTALL_COMMANDS = {
-    "apt-get": "apt-get install bubblewrap",
-    "dnf": "dnf install bubblewrap",
-    "pacman": "pacman -S bubblewrap",
-    "zypper": "zypper install bubblewrap",
-    "apk": "apk add bubblewrap",
+    "apt-get": "apt-get install",
+    "dnf": "dnf install",
+    "pacman": "pacman -S",
+    "zypper": "zypper install",
+    "apk": "apk add",
 }
-"""Command that installs bubblewrap, by package manager."""
+"""Command that installs a package, by package manager."""
 FORBIDDING_KERNEL_SETTINGS = {
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": ("1", "kernel.apparmor_restrict_unprivileged_userns=0"),
     "/proc/sys/kernel/unprivileged_userns_clone": ("0", "kernel.unprivileged_userns_clone=1"),
@@ -41,11 +41,13 @@ ALLOW_REMEDY = (
 class SandboxUnavailable(Exception):
     """Raised when no sandbox is available."""
 
-    def __init__(self, reason: str, remedy: str, command: str = "") -> None:
+    def __init__(self, reason: str, remedy: str, command: str = "", is_missing: bool = False) -> None:
         super().__init__(f"{reason}; {remedy}")
         self.reason = reason
         self.remedy = remedy
         self.command = command
+        self.is_missing = is_missing
+        """True if bubblewrap is not installed."""
 
 
 def find_bubblewrap(program: Path | None = None) -> Path | None:
@@ -61,7 +63,8 @@ def find_bubblewrap(program: Path | None = None) -> Path | None:
         return Path(path).absolute()
     if program is not None:
         return None
-    raise SandboxUnavailable("bubblewrap, which makes it, is not installed", INSTALL_REMEDY, _install_command())
+    reason = "bubblewrap, which makes it, is not installed"
+    raise SandboxUnavailable(reason, INSTALL_REMEDY, install_command("bubblewrap"), is_missing=True)
 
 
 async def working_bubblewrap(program: Path, hidden: Sequence[Path], probe: SandboxSpec) -> tuple[Bubblewrap, str]:
@@ -98,20 +101,22 @@ async def _run_probe(bubblewrap: Bubblewrap, probe: SandboxSpec) -> None:
         raise SandboxUnavailable(f"bubblewrap did not make one within {PROBE_SECONDS:g} s", ALLOW_REMEDY) from None
     except OSError as error:
         raise SandboxUnavailable(
-            f"bubblewrap can't be run ({error.strerror})", INSTALL_REMEDY, _install_command()
+            f"bubblewrap can't be run ({error.strerror})", INSTALL_REMEDY, install_command("bubblewrap")
         ) from error
     if finished.status != 0:
         last = finished.lines[-1] if finished.lines else f"exit status {finished.status}"
         remedy = (
-            (INSTALL_REMEDY, _install_command()) if UNKNOWN_OPTION_TEXT in last else (ALLOW_REMEDY, _allow_command())
+            (INSTALL_REMEDY, install_command("bubblewrap"))
+            if UNKNOWN_OPTION_TEXT in last
+            else (ALLOW_REMEDY, _allow_command())
         )
         raise SandboxUnavailable(f"bubblewrap can't make one here ({last[:300]})", *remedy)
 
 
-def _install_command() -> str:
-    """Returns the command that installs bubblewrap here; empty where the package manager is not known."""
+def install_command(package: str) -> str:
+    """Returns the command that installs a package here; empty where the package manager is not known."""
     command = next((text for program, text in INSTALL_COMMANDS.items() if shutil.which(program)), "")
-    return command and _as_root(command)
+    return command and as_root(f"{command} {package}")
 
 
 def _allow_command() -> str:
@@ -119,9 +124,10 @@ def _allow_command() -> str:
     for file, (forbidding, setting) in FORBIDDING_KERNEL_SETTINGS.items():
         with contextlib.suppress(OSError):
             if Path(file).read_text(encoding="ascii").strip() == forbidding:
-                return _as_root(f"sysctl -w {setting}")
+                return as_root(f"sysctl -w {setting}")
     return ""
 
 
-def _as_root(command: str) -> str:
+def as_root(command: str) -> str:
+    """Returns a command as this user has to enter it to run it as root."""
     return command if os.geteuid() == 0 else f"sudo {command}"

@@ -58,6 +58,8 @@ _GENERIC = {
     "userfaultfd": 282,
     "kexec_file_load": 294,
 }
+DENIED_NAMES = frozenset({*_X86_64, *_NEW_MOUNTS})
+UNSUPPORTED_NAMES = frozenset(_UNSUPPORTED_CALLS)
 
 
 @dataclass(frozen=True, slots=True)

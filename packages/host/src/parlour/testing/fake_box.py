@@ -65,6 +65,9 @@ class FakeBackend:
     async def probe(self) -> BackendInfo:
         return BackendInfo("fake", "1", "rlimit", "advisory")
 
+    async def remove_orphans(self) -> int:
+        return 0
+
     async def start(
         self, spec: SessionSpec, folders: SandboxFolders, on_event: Callable[[dict[str, Any]], None]
     ) -> FakeSandbox:

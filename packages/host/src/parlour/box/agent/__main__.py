@@ -1,7 +1,7 @@
 """Serves requests on its standard input and output. Messages are JSON with their length in four bytes before it.
 
-Requests are served in their order; commands and searches run beside each other. The argument has the limits that no
-control group applies.
+Requests are served in their order; commands and searches run beside each other. The first argument has the limits that
+no control group applies. In a container there is a second one, the socket of the Box.
 """
 
 import base64
@@ -16,9 +16,10 @@ import struct
 import sys
 import time
 
-import search  # type: ignore[import-not-found]  # a neighbour in the sandbox
+import container  # type: ignore[import-not-found]  # a neighbour in the sandbox
+import search  # type: ignore[import-not-found]
 from commands import STREAMS, AgentCommand  # type: ignore[import-not-found]
-from files import OPERATIONS, Fields, Refused  # type: ignore[import-not-found]
+from files import OPERATIONS, Fields, Refused, is_full  # type: ignore[import-not-found]
 
 OUTBOX = "/workspace/outbox"
 SEARCH_SECONDS = 20
@@ -163,6 +164,8 @@ class SandboxAgent:
             "cpu_seconds": used.ru_utime + used.ru_stime,
             "max_rss_kb": used.ru_maxrss,
             "outbox": os.path.isdir(OUTBOX) and bool(os.listdir(OUTBOX)),
+            "full": command.code != 0 and is_full(),
+            "pressure": container.pressure(),
             **{name: output.fields() for name, output in command.outputs.items()},
         }
         self._send({"id": command.request_id, "result": result})
@@ -197,7 +200,8 @@ def set_limits(limits: dict[str, int]) -> None:
 if __name__ == "__main__":
     os.umask(0o022)
     set_limits(json.loads(sys.argv[1]))
-    pipes = os.dup(0), os.dup(1)
+    pipes = container.connect(sys.argv[2]) if len(sys.argv) > 2 else (os.dup(0), os.dup(1))
+    container.leave_first_process()
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)

@@ -10,6 +10,8 @@ ROOT = "/workspace"
 READ_BYTES = 256 * 1024
 """Bytes that one request may read."""
 MAX_LISTED = 1000
+FULL_BLOCKS = 16
+"""Free blocks below which a file system counts as full."""
 
 Fields = dict[str, Any]
 
@@ -110,6 +112,24 @@ def listing(request: Fields) -> Fields:
     return {"items": entries[:MAX_LISTED], "more": max(0, len(entries) - MAX_LISTED)}
 
 
+def identify(request: Fields) -> Fields:
+    """Returns the device and the number of files, by which the Box sees that the sandbox shows what it should."""
+    return {path: list(_identity(path)) for path in request["paths"]}
+
+
+def is_full() -> bool:
+    """Returns whether the workspace has no room left."""
+    return os.statvfs(ROOT).f_bavail < FULL_BLOCKS
+
+
+def _identity(path: str) -> tuple[int, int]:
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return 0, 0
+    return info.st_dev, info.st_ino
+
+
 def _open_regular(path: str) -> tuple[int, int]:
     descriptor, folder, _ = open_below(resolve(path), os.O_RDONLY)
     os.close(folder)
@@ -165,4 +185,5 @@ OPERATIONS: dict[str, Callable[[Fields], Fields]] = {
     "edit": edit,
     "remove": remove,
     "list": listing,
+    "identify": identify,
 }

@@ -18,10 +18,18 @@ class _BoxMessage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
+BackendName = Literal["bubblewrap", "podman", "docker", "nsjail"]
+BackendSetting = Literal["auto", "bubblewrap", "podman", "docker", "nsjail"]
+BACKENDS: Final[tuple[BackendName, ...]] = ("bubblewrap", "podman", "docker", "nsjail")
+"""The order in which `auto` tries them: what needs no engine first."""
+
+
 class BoxConfig(_BoxMessage):
     """How the Box works, as the Host sends it at the connection."""
 
-    backend: Literal["auto", "bubblewrap"] = "auto"
+    backend: BackendSetting = "auto"
+    image: str = ""
+    """Image of the containers of podman and docker."""
     bubblewrap: str = ""
     root: str
     """Folder of the workspaces, on the machine of the Box."""

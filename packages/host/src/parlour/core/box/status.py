@@ -1,6 +1,6 @@
 """Declares the status of the Box that operators see, and the port that reads it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from parlour_sdk.values import dataclass
@@ -21,6 +21,8 @@ class BoxStatus:
     """Command that makes the Box available on this machine, if it is known."""
     facts: Mapping[str, Any] | None = None
     """What the Box reported when it became ready."""
+    refused: Sequence[Mapping[str, Any]] = ()
+    """The backends that do not work, if none does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Endpoints of the Box: its status, sessions, recent errors and audit, and a test."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
@@ -22,6 +23,7 @@ from ..pagination import Cursor, Limit, Pages
 from ..responses import PageResponse
 from .responses import (
     BoxAuditResponse,
+    BoxBackendResponse,
     BoxErrorResponse,
     BoxFilesResponse,
     BoxSessionResponse,
@@ -70,6 +72,7 @@ def router(
             "limits": facts.get("limits"),
             "quota": facts.get("quota"),
             "notice": facts.get("notice") or None,
+            "refused": [_backend(each) for each in facts.get("refused") or status.refused],
             "sessions": int(facts.get("sessions", 0)),
             "max_sessions": limits.max_sessions,
             "force_template": limits.force_template or None,
@@ -158,6 +161,16 @@ async def _answered(work: Any) -> Any:
     except ProviderFailed as failure:
         status = {"path_refused": 422, "invalid_spec": 422, "session_not_found": 404}.get(failure.code, 409)
         raise Problem(status, failure.code, failure.message) from failure
+
+
+def _backend(fields: Mapping[str, Any]) -> BoxBackendResponse:
+    return {
+        "backend": fields["backend"],
+        "problem": fields["problem"],
+        "reason": fields["reason"],
+        "remedy": fields["remedy"],
+        "command": fields["command"] or None,
+    }
 
 
 def _session(fields: dict[str, Any], idle_seconds: float) -> BoxSessionResponse:

@@ -7,6 +7,17 @@ from typing_extensions import TypedDict
 from ..responses import Id, TimestampMs
 
 
+class BoxBackendResponse(TypedDict):
+    backend: Literal["bubblewrap", "podman", "docker", "nsjail"]
+    problem: Literal["not_installed", "stopped", "denied", "no_image", "failed"]
+    """Its program is missing, its engine does not run, its socket is not for this user, its image is missing, or a
+    sandbox did not start."""
+    reason: str
+    remedy: str
+    command: str | None
+    """The command that helps on this machine, if it is known."""
+
+
 class BoxStatusResponse(TypedDict):
     status: Literal["disabled", "connecting", "unavailable", "ready"]
     reason: str | None
@@ -22,6 +33,8 @@ class BoxStatusResponse(TypedDict):
     """What limits the size of a workspace."""
     notice: str | None
     """What does not hold on this machine."""
+    refused: list[BoxBackendResponse]
+    """The backends that were tried and do not work here, in their order."""
     sessions: int
     max_sessions: int
     force_template: str | None

@@ -2,11 +2,13 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from parlour.app.box import read_box_token
+from parlour.app.box import box_config, read_box_token
 from parlour.app.settings import HostSettings
+from parlour.box.available_backends import make_backend
 from parlour.box.backend import BackendUnavailable
-from parlour.box.bubblewrap_backend import BubblewrapBackend
 from parlour.core.redaction import Redactor
 from parlour.providers.box.connector import box_at
 from parlour_sdk.wire import WireError
@@ -39,14 +41,18 @@ async def _check_elsewhere(settings: HostSettings) -> AsyncGenerator[Finding, No
 
 
 async def _check_here(settings: HostSettings) -> AsyncGenerator[Finding, None]:
-    try:
-        info = await BubblewrapBackend(settings.plugins.bubblewrap, (), "advisory").probe()
-    except BackendUnavailable as missing:
-        remedy = f"{missing.remedy}: {missing.command}" if missing.command else missing.remedy
-        yield warning("box", f"agents can't run commands: {missing.reason}", remedy)
-        return
+    with TemporaryDirectory() as folder:  # so that the Box of a running Host is left alone
+        backend = make_backend(box_config(settings, Path(folder)).model_copy(update={"root": folder}))
+        try:
+            info = await backend.probe()
+        except BackendUnavailable as missing:
+            remedy = f"{missing.remedy}: {missing.command}" if missing.command else missing.remedy
+            others = "; ".join(each.error.reason for each in backend.refused if each.error is not missing)
+            reason = f"{missing.reason} (also: {others})" if others else missing.reason
+            yield warning("box", f"agents can't run commands: {reason}", remedy)
+            return
     if info.limits == "rlimit":
-        message = "agents run commands in sandboxes, but memory is limited per process only"
+        message = f"agents run commands in sandboxes ({info.name}), but memory is limited per process only"
         yield warning("box", message, "let Parlour create control groups to limit whole sandboxes")
         return
     yield ok("box", f"agents run commands in sandboxes ({info.name}), limited by {info.limits}")

@@ -171,4 +171,5 @@ def _failure(error: WireError) -> BoxStatus:
         str(details.get("reason") or error.message),
         str(details.get("remedy") or ""),
         str(details.get("command") or ""),
+        refused=list(details.get("refused") or ()),
     )

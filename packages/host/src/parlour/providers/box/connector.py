@@ -17,7 +17,11 @@ STOP_SECONDS: Final = 5.0
 OPEN_SECONDS: Final = 10.0
 MISSED_HEARTBEATS: Final = 2
 PATH: Final = "/box"
-FORWARDED_VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TZ", "HOME", "TMPDIR")
+FORWARDED_VARIABLES: Final = (
+    *("PATH", "LANG", "LC_ALL", "TZ", "HOME", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"),
+    *("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"),
+)
+"""Variables of the Host that the Box gets: those by which it and the engines of containers find their files."""
 
 OpenBox = Callable[[], AbstractAsyncContextManager[Peer]]
 """Opens a connection, which ends with the context. Raises OSError or WireError."""

@@ -1,0 +1,58 @@
+"""The backends that a configuration allows, in the order in which they are tried."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from parlour.core.box.messages import BACKENDS, BackendName, BoxConfig
+
+from .backend import Backend
+from .backend_choice import BackendCandidate, ChosenBackend
+from .bubblewrap_backend import BubblewrapBackend
+from .inside import ShownPath, python_tools
+from .mount_policy import MountPolicy
+
+
+def make_backend(config: BoxConfig) -> ChosenBackend:
+    """Returns the backend of a configuration, which is chosen when it is probed."""
+    tools = python_tools(_find_uv(), Path(config.wheels) if config.wheels else None)
+    makers: Mapping[BackendName, Callable[[], Backend]] = {
+        "bubblewrap": lambda: _bubblewrap(config, tools),
+        "podman": lambda: _containers("podman", config, tools),
+        "docker": lambda: _containers("docker", config, tools),
+        "nsjail": lambda: _nsjail(config, tools),
+    }
+    names = BACKENDS if config.backend == "auto" else (config.backend,)
+    return ChosenBackend([BackendCandidate(name, makers[name]) for name in names if name in makers])
+
+
+def _bubblewrap(config: BoxConfig, tools: list[ShownPath]) -> Backend:
+    program = Path(config.bubblewrap) if config.bubblewrap else None
+    hidden = tuple(Path(folder) for folder in config.hidden)
+    return BubblewrapBackend(program, hidden, "advisory", tools, [Path(root) for root in config.mount_roots])
+
+
+def _containers(name: Literal["podman", "docker"], config: BoxConfig, tools: list[ShownPath]) -> Backend:
+    from .containers.backend import ContainerBackend
+
+    return ContainerBackend(name, config.image, Path(config.root), tools, _mount_policy(config))
+
+
+def _nsjail(config: BoxConfig, tools: list[ShownPath]) -> Backend:
+    from .nsjail_backend import NsjailBackend
+
+    return NsjailBackend(tools, _mount_policy(config))
+
+
+def _mount_policy(config: BoxConfig) -> MountPolicy:
+    return MountPolicy([Path(root) for root in config.mount_roots], [Path(folder) for folder in config.hidden])
+
+
+def _find_uv() -> Path | None:
+    """Returns the program uv, on PATH, beside this Python or where `make setup` puts it; None if it is not here."""
+    beside = [Path(sys.executable).with_name("uv"), Path(sys.prefix).parent / ".tools" / "bin" / "uv"]
+    found = [shutil.which("uv"), *(str(path) for path in beside if os.access(path, os.X_OK))]
+    return next((Path(os.path.realpath(path)) for path in found if path), None)
