@@ -24,9 +24,7 @@ SHARED = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    marker = (
-        "both_runtimes: runs with plugins beside the Host and, as a long test, in a standalone runtime"
-    )
+    marker = "both_runtimes: runs with plugins beside the Host and, as a long test, in a standalone runtime"
     config.addinivalue_line("markers", marker)
 
 
