@@ -1,5 +1,6 @@
 """Builds knowledge bases when the first one is needed. A Host without a base loads nothing of them."""
 
+import logging
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from parlour.providers.knowledge.plugin_files import PluginFiles
     from parlour.providers.knowledge.stores.catalogue import StoreAccount, StoreCatalogue
 
+logger = logging.getLogger(__name__)
+
 FOLDER = "knowledge"
 """Folder of the data directory with the vectors, which are made again from the database if they are missing."""
 
@@ -43,6 +46,7 @@ class KnowledgeSubsystem:
         self._settings = settings
         self._build: Callable[[], KnowledgeParts] | None = None
         self._parts: KnowledgeParts | None = None
+        self._is_sole = True
 
     @property
     def is_used(self) -> bool:
@@ -95,15 +99,24 @@ class KnowledgeSubsystem:
         """Returns why a vector store can't be used; empty if it can."""
         from parlour.providers.knowledge.stores.catalogue import store_problem
 
-        return store_problem(name, _store_accounts(self._settings))
+        return store_problem(name, _store_accounts(self._settings), self._is_sole)
 
     async def open(self, ports: CorePorts, core: Core, folder: Callable[[str], Path]) -> None:
         """Prepares the bases, and loads them if there are any."""
-        settings = self._settings
+        settings, self._is_sole = self._settings, ports.ownership.is_sole
         self._build = lambda: _build(settings, ports, core, folder)
         core.jobs.register(KnowledgeJobHandler(self))
         if await _has_bases(ports.journal):
             await self._used_parts().service.load()
+            self._warn_of_unusable_stores()
+
+    def _warn_of_unusable_stores(self) -> None:
+        for base in self._used_parts().service.bases.all():
+            problem = self.problem(base.store) if base.is_builtin else ""
+            if problem:
+                logger.error(
+                    "the knowledge base '%s' can't be searched by meaning: store %s: %s", base.name, base.store, problem
+                )
 
     async def recover(self) -> None:
         """Starts to make vectors again that are missing, such as those of a restored backup."""
@@ -182,7 +195,7 @@ def _build(settings: HostSettings, ports: CorePorts, core: Core, folder: Callabl
     models = BudgetedModels(with_effect_gate(ports.providers.models, ports.ownership), core.budgets, core.reservations)
     embeddings = ModelEmbeddings(models)
     vectors = folder(FOLDER)
-    stores = StoreCatalogue(vectors, _store_accounts(settings))
+    stores = StoreCatalogue(vectors, _store_accounts(settings), ports.ownership.is_sole)
     handouts = FileHandouts()
     processes = ParserProcesses(
         ParserLimits(limits.parse_seconds, limits.parse_memory_mb),
