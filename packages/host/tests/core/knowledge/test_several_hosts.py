@@ -26,6 +26,7 @@ from parlour.core.knowledge.ports import ParsedPart, VectorHits
 from parlour.core.model.ids import ArtifactId, JobId, KnowledgeBaseId, KnowledgeFileId
 from parlour.core.model.knowledge import BaseFile, ChunkSettings, KnowledgeBase, Passage
 from parlour.core.model.providers import CallContext, EmptyProvider
+from parlour.core.observability.metrics import Metrics
 from parlour.core.plugin_hooks.components import ComponentRegistry
 from parlour.core.store.tables import JOBS, KNOWLEDGE_CHUNKS, KNOWLEDGE_FILES
 from parlour.core.system import SystemClock, SystemIds
@@ -115,7 +116,7 @@ class KnowledgeHost:
         ingestion = Ingestion(self.journal, self.parser, vectors, vectors, Contents(), clock, 1000)
         engines: Any = None
         self.jobs = KnowledgeJobs(self.queue, self.bases, ingestion, engines, engines, self.journal, clock)
-        subsystem: Any = SimpleNamespace(jobs=self.jobs)
+        subsystem: Any = SimpleNamespace(jobs=self.jobs, metrics=Metrics())
         self.queue.register(KnowledgeJobHandler(subsystem))
 
 
