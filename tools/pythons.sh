@@ -8,10 +8,18 @@ uv=.tools/bin/uv
 own=$(.venv/bin/python -c 'import sys; print("3.%d" % sys.version_info.minor)')
 passed=
 
+# Prints the path of a Python of this version that starts and is complete, wherever a version manager has put it.
+find_python() {
+    for place in $(echo "$PATH" | tr : ' ') "$HOME"/.pyenv/versions/"$1".*/bin; do
+        [ -x "$place/python$1" ] || continue
+        "$place/python$1" -c 'import sqlite3, ssl, sys; print(sys.executable)' 2>/dev/null && return
+    done
+}
+
 for version in 3.11 3.12 3.13 3.14; do
     [ "$version" != "$own" ] || continue
-    python=$("$uv" python find --no-project "$version" 2>/dev/null) || continue
-    "$python" -c 'import sqlite3, ssl' 2>/dev/null || continue
+    python=$(find_python "$version")
+    [ -n "$python" ] || continue
     UV_PROJECT_ENVIRONMENT=$folder/$version "$uv" sync --quiet --frozen --compile-bytecode --python "$python" || exit 1
     "$folder/$version/bin/python" -m pytest -q "$@" || { echo "the unit tests fail on Python $version" >&2; exit 1; }
     passed="$passed $version"
