@@ -35,7 +35,7 @@ class Bot:
         """Serves the adapter until the end of the block, which begins when it is connected."""
         work = asyncio.create_task(self.adapter.serve())
         try:
-            await self.link.until(lambda: self.link.now[0] == "connected" or work.done())
+            await self.link.until_served(work)
             yield self
         finally:
             work.cancel()

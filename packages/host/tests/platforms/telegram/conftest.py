@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from parlour.core.backoff import Backoff
+from parlour.core.platforms.port import ConnectionState
 from parlour.platforms.telegram.adapter import TelegramAdapter
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.telegram_simulator import Simulator
@@ -23,10 +24,10 @@ class Bot:
         self.api = self.adapter.api()
 
     @asynccontextmanager
-    async def served(self, state: str = "connected") -> AsyncIterator["Bot"]:
+    async def served(self, state: ConnectionState = "connected") -> AsyncIterator["Bot"]:
         work = asyncio.create_task(self.adapter.serve())
         try:
-            await self.link.until(lambda: self.link.now[0] == state or work.done())
+            await self.link.until_served(work, state)
             yield self
         finally:
             work.cancel()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from parlour.core.backoff import Backoff
+from parlour.core.platforms.port import ConnectionState
 from parlour.platforms.wecombot.adapter import WecomBotAdapter
 from parlour.platforms.wecombot.api import WecomBotApi
 from parlour.testing.memory_link import MemoryLink
@@ -34,11 +35,11 @@ class Bot:
         await self.link.events(number + 1)
 
     @asynccontextmanager
-    async def served(self, state: str = "connected") -> AsyncIterator["Bot"]:
+    async def served(self, state: ConnectionState = "connected") -> AsyncIterator["Bot"]:
         """Serves the adapter until the end of the block, which begins in this state of the connection."""
         work = asyncio.create_task(self.adapter.serve())
         try:
-            await self.link.until(lambda: self.link.now[0] == state or work.done())
+            await self.link.until_served(work, state)
             yield self
         finally:
             work.cancel()

@@ -44,7 +44,7 @@ class Bot:
             self.simulator.calls.address = address
             work = asyncio.create_task(self.adapter.serve())
             try:
-                await self.link.until(lambda: self.link.now[0] == "connected" or work.done())
+                await self.link.until_served(work)
                 yield self
             finally:
                 work.cancel()
