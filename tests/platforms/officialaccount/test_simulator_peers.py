@@ -52,7 +52,7 @@ async def test_wechatpy_calls_the_adapter_and_reads_its_reply(component: Any, ki
         link = MemoryLink({**config, "token": fields["token"], "encoding_aes_key": fields["key"]})
         adapter = OfficialAccountAdapter(link, Backoff(0.01))
         work = asyncio.create_task(adapter.serve())
-        await link.until_served(work)
+        await link.until(lambda: link.now[0] == "connected")
         message = simulator.message(ANN, "text", Content="你好 <b> &")
         xml = (await peer.ask("encrypt", **fields, content=xml_of(message)))["xml"]
         call = HookCall(xml.encode(), query=query_of(simulator, read_xml(xml.encode())))

@@ -64,10 +64,9 @@ class MemoryLink:
                 self._changed.clear()
                 await self._changed.wait()
 
-    async def until_served(self, work: "asyncio.Future[Any]", state: ConnectionState = "connected") -> None:
-        """Waits until the adapter has reported this state, or until the task that serves it has ended."""
+    def watch(self, work: asyncio.Task[Any]) -> None:
+        """Lets `until` check its condition again when the task has ended."""
         work.add_done_callback(lambda _: self._changed.set())
-        await self.until(lambda: self.now[0] == state or work.done())
 
     async def events(self, number: int) -> list[IncomingEvent]:
         """Waits until this many events have come in and returns them."""

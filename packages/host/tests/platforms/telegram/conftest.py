@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from parlour.core.backoff import Backoff
-from parlour.core.platforms.port import ConnectionState
 from parlour.platforms.telegram.adapter import TelegramAdapter
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.telegram_simulator import Simulator
@@ -24,10 +23,11 @@ class Bot:
         self.api = self.adapter.api()
 
     @asynccontextmanager
-    async def served(self, state: ConnectionState = "connected") -> AsyncIterator["Bot"]:
+    async def served(self, state: str = "connected") -> AsyncIterator["Bot"]:
         work = asyncio.create_task(self.adapter.serve())
+        self.link.watch(work)
         try:
-            await self.link.until_served(work, state)
+            await self.link.until(lambda: self.link.now[0] == state or work.done())
             yield self
         finally:
             work.cancel()

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from parlour.core.backoff import Backoff
-from parlour.core.platforms.port import ConnectionState
 from parlour.platforms.wecom.adapter import WecomAdapter
 from parlour.platforms.wecom.api import WecomApi
 from parlour.testing.hook_server import hooks_served
@@ -33,13 +32,14 @@ class Bot:
         return self.adapter.api()
 
     @asynccontextmanager
-    async def served(self, state: ConnectionState = "connected") -> AsyncIterator["Bot"]:
+    async def served(self, state: str = "connected") -> AsyncIterator["Bot"]:
         """Serves the adapter until the end of the block, which begins in this state of the connection."""
         async with hooks_served(self.adapter) as address:
             self.simulator.calls.address = address
             work = asyncio.create_task(self.adapter.serve())
+            self.link.watch(work)
             try:
-                await self.link.until_served(work, state)
+                await self.link.until(lambda: self.link.now[0] == state or work.done())
                 yield self
             finally:
                 work.cancel()

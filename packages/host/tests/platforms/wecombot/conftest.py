@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from parlour.core.backoff import Backoff
-from parlour.core.platforms.port import ConnectionState
 from parlour.platforms.wecombot.adapter import WecomBotAdapter
 from parlour.platforms.wecombot.api import WecomBotApi
 from parlour.testing.memory_link import MemoryLink
@@ -35,11 +34,12 @@ class Bot:
         await self.link.events(number + 1)
 
     @asynccontextmanager
-    async def served(self, state: ConnectionState = "connected") -> AsyncIterator["Bot"]:
+    async def served(self, state: str = "connected") -> AsyncIterator["Bot"]:
         """Serves the adapter until the end of the block, which begins in this state of the connection."""
         work = asyncio.create_task(self.adapter.serve())
+        self.link.watch(work)
         try:
-            await self.link.until_served(work, state)
+            await self.link.until(lambda: self.link.now[0] == state or work.done())
             yield self
         finally:
             work.cancel()
