@@ -145,6 +145,8 @@ check: setup
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
 	@.venv/bin/python -m tools.code_metrics
+	@.venv/bin/python -m tools.dependency_report --check
+	@.venv/bin/python -m tools.dependency_audit
 
 # Lint, types and the fast unit tests: after each change, in under a minute.
 QUICK_TESTS := packages/host/tests/core packages/host/tests/http packages/sdk/tests/protocol tests/contracts tests/docs
@@ -172,6 +174,7 @@ documents: setup
 	@.venv/bin/python -m tools.memory_state_documents
 	@.venv/bin/python -m tools.upgrade_notes
 	@.venv/bin/python -m tools.public_names
+	@.venv/bin/python -m tools.dependency_report
 
 # Wheels, plugins, list of components and checksums of a release, into dist.
 release: setup web

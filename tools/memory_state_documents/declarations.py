@@ -139,6 +139,7 @@ PER_HOST = {
 """State that belongs to this process and stays correct whatever other Hosts do."""
 
 CACHES = {
+    "providers.knowledge.plugin_vectors.StoredVectors._loaded": ("storage", "checked by a token"),
     "core.config.agents.AgentRepository._items": ("agents", "reloaded by version"),
     "core.config.bots.BotRepository._items": ("bots", "reloaded by version"),
     "core.config.budgets.BudgetRepository._items": ("budgets", "reloaded by version"),

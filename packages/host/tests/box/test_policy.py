@@ -10,7 +10,7 @@ from parlour.core.box.policy import BoxPolicy
 from parlour.core.box.session_template import VARIABLES, find_problem, render
 from parlour.core.errors import CallRejected
 from parlour.providers.box.callers import session_spec
-from parlour.providers.box.results import MAX_OUTPUT_CHARACTERS, shorten
+from parlour.providers.box.results import MAX_OUTPUT_CHARACTERS, network_sentence, shorten
 
 VALUES = {name: f"<{name}>" for name in VARIABLES}
 
@@ -105,3 +105,18 @@ def test_shortened_output_keeps_both_ends_and_counts_the_rest(text: str) -> None
         assert short.startswith(text[:2400])
         assert short.endswith(text[-1600:])
         assert f"[{len(text) - MAX_OUTPUT_CHARACTERS} characters left out]" in short
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "connect: Network is unreachable",
+        "curl: (6) Could not resolve host: example.org",
+        "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+        "Error: getaddrinfo EAI_AGAIN registry.npmjs.org",
+    ],
+)
+def test_missing_network_is_named_where_a_program_needed_it(output: str) -> None:
+    assert network_sentence(output, has_network=False) == "This sandbox has no network."
+    assert network_sentence(output, has_network=True) == ""
+    assert network_sentence("all is well", has_network=False) == ""

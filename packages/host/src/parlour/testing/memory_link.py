@@ -58,6 +58,10 @@ class MemoryLink:
                 self._changed.clear()
                 await self._changed.wait()
 
+    def watch(self, work: asyncio.Task[Any]) -> None:
+        """Lets `until` check its condition again when the task has ended."""
+        work.add_done_callback(lambda _: self._changed.set())
+
     async def events(self, number: int) -> list[IncomingEvent]:
         """Waits until this many events have come in and returns them."""
         await self.until(lambda: len(self.incoming) >= number)

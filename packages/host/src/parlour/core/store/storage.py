@@ -1,7 +1,7 @@
 """Storage: binary values by area, owner and name, for data that is too large for state. The caller enforces quotas."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, Upsert, starts_with, where
 from parlour.core.model.event import PREVIEW_WORKSPACE
@@ -14,6 +14,12 @@ from .tables import PLUGIN_CONFIGS, STORAGE
 
 Quotas = Mapping[str, int]
 MEBIBYTE = 1024 * 1024
+VECTORS: Final = "vectors"
+"""Area of the vectors that the Host keeps for plugins; the names are `collection/id`."""
+VECTOR_COLLECTIONS: Final = "vector_collections"
+"""Area with one value per collection of vectors: what is in it."""
+PLUGIN_AREAS: Final = ("plugin", VECTORS, VECTOR_COLLECTIONS)
+"""Areas whose owner is the plugin."""
 DEFAULT_QUOTAS: Quotas = {"plugin": 100 * MEBIBYTE, "binding": 100 * MEBIBYTE, "workspace": 1024 * MEBIBYTE}
 """Quotas in bytes per owner of an area."""
 
@@ -76,7 +82,7 @@ class Storage:
         for workspace in (workspace_id, PREVIEW_WORKSPACE):
             owners = storage_owners(workspace, plugin_id, NO_BINDING)
             areas += [
-                Delete(STORAGE, where(area="plugin", owner=owners["plugin"]), expect=ANY),
+                *(Delete(STORAGE, where(area=area, owner=owners["plugin"]), expect=ANY) for area in PLUGIN_AREAS),
                 Delete(STORAGE, where(area="binding", owner=starts_with(owners["binding"])), expect=ANY),
             ]
         await self._journal.commit(Unit("storage.forget", tuple(areas)))

@@ -9,7 +9,7 @@ from parlour_sdk.protocol.tools import ToolOutcome
 
 from .callers import BoxCaller
 from .output_artifacts import OutputArtifacts
-from .results import decoded_output, outcome_sentence, shorten
+from .results import decoded_output, network_sentence, outcome_sentence, shorten
 from .service import BoxService
 from .skill_environment import environment_command
 from .skills import BoxSkills
@@ -43,9 +43,10 @@ class BoxCommands:
             "environment": await self._environment(caller, skill_name),
         }
         result = await self._service.call("box_exec", request, seconds + MARGIN_SECONDS)
-        parts, refs = [], []
+        parts, refs, offline = [], [], ""
         for name in ("stdout", "stderr"):
             whole = decoded_output(result[name])
+            offline = offline or network_sentence(whole, caller.session.network)
             shown = shorten(whole)
             if shown:
                 parts.append(shown if name == "stdout" else f"[stderr]\n{shown}")
@@ -55,7 +56,7 @@ class BoxCommands:
             f"The time limit was lowered to {seconds:g} s, the most that this agent has." if wanted > seconds else ""
         )
         sentence = outcome_sentence(result, seconds)
-        text = "\n".join(filter(None, [*parts, sentence, clamped])) or "The command ended without output."
+        text = "\n".join(filter(None, [*parts, sentence, offline, clamped])) or "The command ended without output."
         failed = result["status"] != "completed" or result["code"] != 0
         outcome = ToolOutcome(
             content=[TextElement(text=text)], is_error=failed, artifact_refs=refs, truncated=bool(refs)
