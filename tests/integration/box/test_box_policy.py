@@ -34,8 +34,13 @@ ACTIONS = (
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    host = Host(tmp_path_factory.mktemp("policy"))
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shown").resolve()
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory, shown: Path) -> Iterator[Host]:
+    host = Host(tmp_path_factory.mktemp("policy"), PARLOUR__BOX__LOCAL__ALLOWED_MOUNT_ROOTS=shown)
     host.install(CALLING_PLUGIN)
     host.start()
     yield host
@@ -87,6 +92,22 @@ def test_s2_running_run_keeps_the_policy_of_its_start(host: Host) -> None:
     assert not first["is_error"]
     assert second["content"][0]["text"] == "still\n"
     assert third["error"]["code"] == "unauthorized", "a later policy gives a run nothing"
+
+
+def test_profile_decides_whether_a_folder_of_the_machine_is_shown(host: Host, shown: Path) -> None:
+    (shown / "manual.txt").write_text("read me")
+    base = {"name": "reader", "runner_id": CALLER}
+    locked = {**base, "box_policy": {"tools": ["exec"], "host_path": str(shown)}}
+    assert named_fields(host.http().post("/agents", json=locked)) == ["box_policy.host_path"]
+    policy = {"tools": ["exec"], "profile": "offline_readonly"}
+    reader = host.agent(CALLER, name="reader", box_policy={**policy, "host_path": str(shown)})
+    command = f"cat {shown}/manual.txt; touch {shown}/new"
+    [read] = answers(host.ask(reader, json.dumps([call("box.exec", command=command)])))
+    assert read["content"][0]["text"].startswith("read me")
+    assert "Read-only file system" in read["content"][0]["text"]
+    curious = host.agent(CALLER, name="curious", box_policy={**policy, "host_path": "/etc"})
+    [refused] = answers(host.ask(curious, json.dumps([call("box.exec", command="cat /etc/shadow")])))
+    assert "/etc can't be shown" in refused["content"][0]["text"]
 
 
 def test_s8_tools_of_other_sources_take_no_name_of_the_box(host: Host, tmp_path: Path) -> None:

@@ -2617,7 +2617,8 @@ export interface components {
              *       "profile": "default",
              *       "session_template": "{launcher_type}_{launcher_id}",
              *       "ask": [],
-             *       "author_skills": false
+             *       "author_skills": false,
+             *       "host_path": ""
              *     }
              */
             box_policy?: components["schemas"]["BoxPolicyBody"];
@@ -2767,7 +2768,8 @@ export interface components {
              *       "profile": "default",
              *       "session_template": "{launcher_type}_{launcher_id}",
              *       "ask": [],
-             *       "author_skills": false
+             *       "author_skills": false,
+             *       "host_path": ""
              *     }
              */
             box_policy?: components["schemas"]["BoxPolicyBody"];
@@ -3345,6 +3347,12 @@ export interface components {
              */
             author_skills?: boolean;
             /**
+             * Host Path
+             * @description File or folder of the machine that its sandbox shows read-only, at the same path; most profiles lock it
+             * @default
+             */
+            host_path?: string;
+            /**
              * Network
              * @description Null: as in the profile.
              */
@@ -3375,6 +3383,8 @@ export interface components {
             /** @description Patterns of commands that need an approval. */
             ask: string[];
             author_skills: boolean;
+            /** @description File or folder of the machine that its sandbox shows read-only; empty for none. */
+            host_path: string;
             /** @description Null: as in the profile. */
             network: boolean | null;
             profile: string;
@@ -4740,6 +4750,12 @@ export interface components {
                 [key: string]: string;
             };
             /**
+             * Memory Mb
+             * @description Memory of its process in the sandbox in MiB; 0 means as the sandbox has
+             * @default 0
+             */
+            memory_mb?: number;
+            /**
              * Mounts
              * @description Files and folders of the machine that its sandbox shows read-only, below those of the setting box.local.allowed_mount_roots
              * @default []
@@ -4756,6 +4772,13 @@ export interface components {
              * @default false
              */
             network?: boolean;
+            /**
+             * Restart
+             * @description Whether a command is started again when it ends: always, until it has failed five times in a row, or not before the server is saved or switched on again
+             * @default always
+             * @enum {string}
+             */
+            restart?: "always" | "on_failure" | "never";
             /**
              * Sandboxed
              * @description Runs the command in a sandbox of the Box
@@ -4785,10 +4808,13 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
+            memory_mb: number;
             mounts: string[];
             /** @description The namespace of its tools. */
             name: string;
             network: boolean;
+            /** @enum {string} */
+            restart: "always" | "on_failure" | "never";
             sandboxed: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             server_id: string;
@@ -7388,7 +7414,8 @@ export interface components {
              *       "profile": "default",
              *       "session_template": "{launcher_type}_{launcher_id}",
              *       "ask": [],
-             *       "author_skills": false
+             *       "author_skills": false,
+             *       "host_path": ""
              *     }
              */
             box_policy?: components["schemas"]["BoxPolicyBody"];

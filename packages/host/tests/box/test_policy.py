@@ -44,6 +44,27 @@ def test_contradiction_of_a_locked_field_is_a_problem() -> None:
     assert BoxPolicy(network=True, profile="network_basic").problems() == []
 
 
+@pytest.mark.parametrize("profile", ["default", "network_basic", "network_extended"])
+def test_files_of_the_machine_are_locked_by_the_profile(profile: str) -> None:
+    policy = BoxPolicy(profile=profile, host_path="/srv/manuals")
+    assert [field for field, _ in policy.problems()] == ["host_path"]
+    assert session_spec(policy, "a", "default") == session_spec(BoxPolicy(profile=profile), "a", "default")
+
+
+def test_profile_that_only_reads_shows_a_path_in_a_session_of_its_own() -> None:
+    policy = BoxPolicy(profile="offline_readonly", host_path="/srv/manuals")
+    assert policy.problems() == []
+    shown = session_spec(policy, "a", "default")
+    assert (shown.mounts, shown.read_only) == (["/srv/manuals"], True)
+    assert shown.session_id != session_spec(BoxPolicy(profile="offline_readonly"), "a", "default").session_id
+
+
+@pytest.mark.parametrize("path", ["srv/manuals", "/srv/../etc", "/srv/", "/srv//x", "/srv\0"])
+def test_path_with_detours_is_a_problem(path: str) -> None:
+    policy = BoxPolicy(profile="offline_readonly", host_path=path)
+    assert [field for field, _ in policy.problems()] == ["host_path"]
+
+
 @pytest.mark.parametrize(
     ("command", "asks"),
     [

@@ -121,6 +121,8 @@ class ProcessSpec(_BoxMessage):
     args: list[str] = Field(default=[], max_length=200)
     environment: dict[str, str] = Field(default={}, max_length=100)
     workdir: str = "/workspace"
+    memory_mb: int = Field(default=0, ge=0)
+    """Memory that each of its processes may use; 0 means as much as the session has."""
 
 
 class ManagedProcessStart(_BoxMessage):
