@@ -1,6 +1,7 @@
 # Everything bootstraps itself from Python 3.11+, make and the package registry.
 #   make run      set up, start the Host, print the page's address
 #   make test     set up and pass all tests
+#   make docs     build the documentation site into dist/docs
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -8,6 +9,7 @@ PYTHON ?=
 UV_VERSION := 0.13.7
 DATA ?= data
 PORT ?= 5300
+DOCS ?= dist/docs
 SANDBOX ?= .tools/bubblewrap
 UV := .tools/bin/uv
 PARLOUR := .venv/bin/parlour
@@ -17,7 +19,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: quick migration help setup sandbox mcp-servers agent-services langflow synapse peers podman nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents release bench clean
+.PHONY: quick migration help setup sandbox mcp-servers agent-services langflow pythons synapse peers podman nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents docs release bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -138,7 +140,12 @@ else
 	@$(PYTEST) -q -m "quiet" $(QUIET_TESTS)
 	@$(WEB_TESTS)
 	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent long
+	@$(MAKE) --no-print-directory pythons
 endif
+
+# The unit tests on every other supported Python that is found.
+pythons: setup
+	@tools/pythons.sh .tools/pythons $(PARALLEL) -m "not long and not quiet" packages/host/tests packages/sdk/tests
 
 langflow: setup
 	@tools/agent_services.sh langflow
@@ -149,6 +156,8 @@ check: setup
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
 	@.venv/bin/python -m tools.code_metrics
+	@.venv/bin/python -m tools.dependency_report --check
+	@.venv/bin/python -m tools.dependency_audit
 
 # Lint, types and the fast unit tests: after each change, in under a minute.
 QUICK_TESTS := packages/host/tests/core packages/host/tests/http packages/sdk/tests/protocol tests/contracts tests/docs
@@ -176,6 +185,12 @@ documents: setup
 	@.venv/bin/python -m tools.memory_state_documents
 	@.venv/bin/python -m tools.upgrade_notes
 	@.venv/bin/python -m tools.public_names
+	@.venv/bin/python -m tools.dependency_report
+
+# The documentation as a site that can be searched, into dist/docs.
+docs: setup
+	@tools/python_environment.sh .tools/docs tools/docs_site/requirements.txt "the generator of the documentation site"
+	@NO_MKDOCS_2_WARNING=1 .tools/docs/bin/python -m mkdocs build --quiet --site-dir "$(DOCS)"
 
 # Wheels, plugins, list of components and checksums of a release, into dist.
 release: setup web

@@ -24,20 +24,16 @@ SHARED = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    marker = (
-        "both_runtimes(long=False): what a Host does with its plugins, beside it and in a runtime of their own, "
-        "which may be for the long run"
-    )
+    marker = "both_runtimes: runs with plugins beside the Host and, as a long test, in a standalone runtime"
     config.addinivalue_line("markers", marker)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A standalone runtime for every single test takes time, so those are long tests."""
+    """Adds the standalone runtime, as long tests: `test_standalone_runtime.py` has short ones."""
     marker = metafunc.definition.get_closest_marker("both_runtimes")
     if "host_type" not in metafunc.fixturenames or marker is None:
         return
-    later = "make_host" in metafunc.fixturenames or marker.kwargs.get("long", False)
-    standalone = pytest.param(StandaloneHost, id="standalone", marks=[pytest.mark.long] if later else [])
+    standalone = pytest.param(StandaloneHost, id="standalone", marks=pytest.mark.long)
     types = [pytest.param(Host, id="embedded"), standalone]
     metafunc.parametrize("host_type", types, indirect=True, scope="session")
 

@@ -73,9 +73,10 @@ async def open_bench(
     store: StoreName = "builtin",
     accounts: Mapping[str, StoreAccount] | None = None,
 ) -> AsyncIterator[BenchBase]:
-    migrate.ensure(folder / "bench.db")
-    async with SqliteJournal(folder / "bench.db") as journal:
-        stores = StoreCatalogue(folder / "vectors", accounts or {})
+    """Opens a data directory, in which a Host can be started afterwards."""
+    migrate.ensure(folder / "parlour.db")
+    async with SqliteJournal(folder / "parlour.db") as journal:
+        stores = StoreCatalogue(folder / "knowledge", accounts or {})
         try:
             yield BenchBase(journal, embeddings or ModelEmbeddings(EmptyProvider()), stores, store)
         finally:

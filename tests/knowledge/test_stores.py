@@ -71,6 +71,17 @@ async def test_a_server_that_is_gone_is_named_and_may_be_tried_again(tmp_path: P
     assert "pgvector" in failure.value.message
 
 
+def test_with_several_hosts_files_on_one_disk_are_refused(tmp_path: Path) -> None:
+    servers = {"pgvector": StoreAccount("postgresql:///x"), "qdrant": StoreAccount("http://127.0.0.1:1")}
+    problems = {name: store_problem(name, servers, is_sole=False) for name in ("builtin", "chroma", "pgvector")}
+    assert [bool(problem) for problem in problems.values()] == [True, True, False]
+    assert "use pgvector, or a store with a server" in problems["builtin"]
+    with pytest.raises(KnowledgeFailed) as failure:
+        StoreCatalogue(tmp_path, servers, is_sole=False).of("builtin")
+    assert failure.value.code == "store_unavailable"
+    assert not os.listdir(tmp_path)
+
+
 async def test_a_store_that_cannot_be_used_says_what_to_do(tmp_path: Path) -> None:
     assert store_problem("builtin", {}) == ""
     assert "database.url" in store_problem("pgvector", {})

@@ -56,4 +56,6 @@ def _bounds(schema: dict[str, Any], minimum: str, maximum: str, unit: str) -> st
     low, high = schema.get(minimum), schema.get(maximum)
     if high is None or high == LARGEST_INTEGER:
         return "" if low is None else f" (at least {low:g}{unit})"
+    if low is None:
+        return f" (at most {int(high):,}{unit})"
     return f" ({low:g} to {high:,g}{unit})" if high < 10**6 else f" ({low:g} to {int(high):,}{unit})"

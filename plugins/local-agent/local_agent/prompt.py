@@ -54,20 +54,24 @@ class Prompt:
         """Adds the skills that are active in the conversation to the system message."""
         self._active_skills = section
 
-    def messages(self, summary: str = "") -> list[Message]:
-        """Returns one system message, because not every model accepts several, then the examples and the summary."""
+    def messages(self) -> list[Message]:
+        """Returns one system message, because not every model accepts several, then the examples."""
         instructions = [text for role, text in self._parts if role == "system"]
         layers = self._layers() if self._guidance else [FORMAT_EXPLANATION] if in_group(self._ctx) else []
         system_text = "\n\n".join(part for part in (*instructions, *layers, self._skills, self._active_skills) if part)
         examples = [self._example(role, text) for role, text in self._parts if role != "system"]
-        notes = [Message(role="user", content=f"{SUMMARY_HEADING}\n{summary}")] if summary else []
-        return [*([Message(role="system", content=system_text)] if system_text else []), *examples, *notes]
+        return [*([Message(role="system", content=system_text)] if system_text else []), *examples]
+
+    @staticmethod
+    def note(summary: str) -> list[Message]:
+        """Returns the message with the summary, which comes after the others; none without a summary."""
+        return [Message(role="user", content=f"{SUMMARY_HEADING}\n{summary}")] if summary else []
 
     def facts(self) -> str:
         """Returns the facts of the moment, which are given with the current message only."""
         if not self._guidance:
             return ""
-        now = self._variables.fill("{{weekday}} {{time}}")
+        now = self._variables.now().strftime("%A %Y-%m-%d %H:%M %Z")
         quoted = next((each.message_id for each in self._ctx.input.contents if isinstance(each, QuoteElement)), None)
         names_messages = any(name.startswith("message.") for name in self._ctx.resources.platform_actions)
         return f"(Now: {now}{f'. The quoted message has the id {quoted}' if quoted and names_messages else ''})"

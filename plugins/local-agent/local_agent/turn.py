@@ -70,15 +70,15 @@ class AgentTurn:
         user_message = UserMessage.from_event(self._ctx, self._settings.event_templates, self._history.members)
         passages = await self._knowledge.rerank(user_message, chunks)
         question = replace(self._knowledge.attach(user_message, passages), facts=self._prompt.facts())
-        first_message = question.to_message()
-        used_tokens = token_estimates.estimate_messages(
-            [*self._prompt.messages(), first_message]
-        ) + token_estimates.estimate_tools(toolbox.definitions)
+        first_message, prompt = question.to_message(), self._prompt.messages()
+        used_tokens = token_estimates.estimate_messages([*prompt, first_message]) + token_estimates.estimate_tools(
+            toolbox.definitions
+        )
         tokens = context_budget.history_tokens(
             self._settings.context_tokens, prompt_limit, tail.token_ratio.to_real(used_tokens)
         )
         history = self._compactor.compact(tail, tokens)
-        messages = TurnMessages(self._prompt.messages(history.summary), history.items, first_message)
+        messages = TurnMessages([*prompt, *self._prompt.note(history.summary)], history.items, first_message)
         self._compactor.start(tail, tokens)
         try:
             async with aclosing(self._loop.results(messages, toolbox)) as loop_results:
@@ -90,6 +90,8 @@ class AgentTurn:
     async def _gather(
         self, user_message: UserMessage, tokens: int
     ) -> tuple[HistoryTail, Toolbox, list[KnowledgeChunk], str]:
+        if not (self._knowledge.has_bases or self._ctx.resources.skills or self._tools.must_load):
+            return await self._compactor.tail(tokens), await self._load_tools(), [], ""  # tasks would only cost time
         tail = asyncio.ensure_future(self._compactor.tail(tokens))
         toolbox = asyncio.ensure_future(self._load_tools())
         chunks = asyncio.ensure_future(self._knowledge.search(user_message))

@@ -111,6 +111,33 @@ def test_failed_start_names_its_reason(host: Host) -> None:
         host.http().delete(f"/mcp-servers/{server_id}")
 
 
+@pytest.mark.parametrize(("restart", "starts"), [("never", 1), ("on_failure", 6)])
+@pytest.mark.long
+def test_server_is_started_again_as_often_as_it_says(host: Host, restart: str, starts: int, tmp_path: Path) -> None:
+    command = "echo start >> /workspace/starts; exit 3"
+    ending = {"name": "ending", "transport": "stdio", "sandboxed": True, "restart": restart, "command": "sh"}
+    server_id = add(host, {**ending, "arguments": ["-c", command]})
+    given_up = lambda: "not started again" in (status(host, server_id)["last_error"] or "")  # noqa: E731
+    eventually(given_up, "it is given up", 120)
+    [counted] = list((host.data / "box" / "workspaces").glob("*/*/starts"))
+    assert len(counted.read_text().splitlines()) == starts
+    agent = host.agent(CALLER, name=restart, resource_policy={"tools": "*"})
+    assert call(host, agent, "ending.work")["error"]["code"] in ("not_found", "unauthorized")
+    host.http().delete(f"/mcp-servers/{server_id}")
+    counted.unlink()
+
+
+def test_memory_of_a_server_is_limited_apart_from_that_of_its_sandbox(host: Host) -> None:
+    script = "import sys; x = bytearray(200_000_000); print('it had the memory', file=sys.stderr); sys.exit(3)"
+    hungry = {"name": "hungry", "transport": "stdio", "sandboxed": True, "restart": "never", "command": "python3"}
+    for memory, said in ((64, "MemoryError"), (0, "it had the memory")):
+        server_id = add(host, {**hungry, "arguments": ["-c", script], "memory_mb": memory})
+        assert said in until(host, server_id, "failed")["last_error"]
+        host.http().delete(f"/mcp-servers/{server_id}")
+    wrong = {**hungry, "memory_mb": 8}
+    assert named_fields(host.http().post("/mcp-servers", json=wrong)) == ["memory_mb"]
+
+
 def test_unsandboxed_server_needs_a_person_and_a_sandboxed_one_takes_no_url(host: Host) -> None:
     plain = {"name": "plain", "transport": "stdio", "command": "cat"}
     assert named_fields(host.http().post("/mcp-servers", json=plain)) == ["confirmation"]

@@ -90,7 +90,7 @@ def test_commands_run_there_and_a_killed_box_is_connected_again(host: Host, box:
     assert run(host, agent, "cat kept.txt")["content"][0]["text"] == "kept\n"
 
 
-def test_token_is_required_and_kept_from_others(box: BoxProcess) -> None:
+def test_s1_token_is_required_and_kept_from_others(box: BoxProcess) -> None:
     assert stat.S_IMODE(box.token_file.stat().st_mode) == 0o600
     token = box.token_file.read_text().strip()
     assert token not in " ".join(psutil.Process(box.process.pid).cmdline())

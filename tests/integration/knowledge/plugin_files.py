@@ -77,6 +77,67 @@ class Shelf(KnowledgeEngine):
         for key in (await ctx.api.storage.list("plugin", f"{kb_id}/{file_id or ''}")).keys:
             await ctx.api.storage.delete("plugin", key)
 """
+VECTOR_MANIFEST = MANIFEST.replace("storage: [plugin]", "storage: [plugin], models: [embed, rerank]")
+VECTOR_ENGINE = """\
+apiVersion: parlour/v1
+kind: KnowledgeEngine
+metadata: {name: vectors, label: {en_US: Vectors}}
+spec:
+  files: content
+  config_schema:
+    - {name: embedding, label: {en_US: Embedding}, type: embedding-model-selector, required: true}
+    - {name: rerank, label: {en_US: Rerank}, type: rerank-model-selector, required: true}
+execution:
+  python: {path: vectors.py, attr: Vectors}
+"""
+VECTORS = """\
+from parlour_sdk.components import KnowledgeEngine
+from parlour_sdk.protocol.knowledge import ChunkSource, KnowledgeChunk
+from parlour_sdk.protocol.vectors import VectorRecord
+
+
+class Vectors(KnowledgeEngine):
+    async def ingest(self, kb_id, file, ctx):
+        length = 0
+        async for piece in ctx.api.knowledge_files.stream(file.file_key):
+            length += len(piece)
+        parsed = await ctx.api.knowledge_files.parse(file.file_key)
+        texts = [section.text for section in parsed.sections]
+        vectors = await ctx.api.models.embed(ctx.config["embedding"], texts)
+        records = [
+            VectorRecord(
+                vector_id=f"{file.file_id}:{place}",
+                vector=vector,
+                text=texts[place],
+                metadata={"name": file.name, "file_id": file.file_id, "length": length},
+            )
+            for place, vector in enumerate(vectors)
+        ]
+        await ctx.api.vectors.delete(kb_id, prefix=f"{file.file_id}:")
+        await ctx.api.vectors.upsert(kb_id, records)
+        return len((await ctx.api.vectors.list(kb_id, prefix=f"{file.file_id}:")).vector_ids)
+
+    async def retrieve(self, kb_id, query, top_k, filters, ctx):
+        [vector] = await ctx.api.models.embed(ctx.config["embedding"], [query])
+        hits = await ctx.api.vectors.search(kb_id, vector, 2, filters)
+        if not hits:
+            return []
+        scores = await ctx.api.models.rerank(ctx.config["rerank"], query, [hit.text for hit in hits])
+        return [
+            KnowledgeChunk(
+                chunk_id=hits[each.index].vector_id,
+                kb_id=kb_id,
+                content=hits[each.index].text,
+                score=each.score,
+                source=ChunkSource(file_name=hits[each.index].metadata["name"]),
+                metadata={**hits[each.index].metadata, "cosine": hits[each.index].score},
+            )
+            for each in scores
+        ][:top_k]
+
+    async def delete(self, kb_id, file_id, ctx):
+        await ctx.api.vectors.delete(kb_id, prefix=f"{file_id}:" if file_id else None)
+"""
 PARSER = """\
 apiVersion: parlour/v1
 kind: Parser
@@ -110,6 +171,15 @@ def write_engine(folder: Path, takes: str = "text") -> Path:
     (folder / "manifest.yaml").write_text(MANIFEST.replace("NAME", f"shelf-{takes}"))
     (folder / "component.yaml").write_text(ENGINE.replace("TAKES", takes))
     (folder / "shelf.py").write_text(SHELF)
+    return folder
+
+
+def write_vector_engine(folder: Path) -> Path:
+    """Writes the plugin `test/vectors`, which keeps vectors in the Host and calls its models."""
+    folder.mkdir()
+    (folder / "manifest.yaml").write_text(VECTOR_MANIFEST.replace("NAME", "vectors"))
+    (folder / "component.yaml").write_text(VECTOR_ENGINE)
+    (folder / "vectors.py").write_text(VECTORS)
     return folder
 
 

@@ -86,6 +86,7 @@ def test_runs_are_listed_by_exactly_their_sender(host: Host, service: ModelServe
 
 
 @pytest.mark.parametrize(("options", "status"), [((), 200), (("--without-model-calls",), 404)])
+@pytest.mark.long
 def test_a_backup_contains_model_calls_unless_they_are_left_out(
     host: Host, database: PostgresServer, url: str, model: str, tmp_path: Path, options: tuple[str, ...], status: int
 ) -> None:

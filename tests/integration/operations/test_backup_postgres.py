@@ -11,6 +11,7 @@ from parlour.testing.postgres_server import PostgresServer
 from tests.support.commands import parlour_here, refusal
 from tests.support.harness import ECHO_PLUGIN, Host, eventually
 
+pytestmark = pytest.mark.long
 ODD_CHARACTERS = "nul \0, mark \x01, 中文 🎉"
 
 

@@ -189,6 +189,7 @@ def test_each_fault_is_named_with_its_remedy(data: Path, broken: Broken) -> None
     assert "secret" not in cause.replace("secret.key", "").replace("secrets", "")
 
 
+@pytest.mark.long
 def test_secrets_without_their_key_are_found_in_postgresql(tmp_path: Path) -> None:
     with PostgresServer() as database:
         name = database.create()

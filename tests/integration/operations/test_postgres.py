@@ -202,6 +202,7 @@ MEASURES_TIME = [pytest.mark.quiet, pytest.mark.long]
         pytest.param("frozen", 10, marks=MEASURES_TIME, id="frozen"),
     ],
 )
+@pytest.mark.long
 def test_a_host_ends_in_time_without_its_server(make_host: MakeHost, lost: str, seconds: float) -> None:
     with PostgresServer() as mortal:
         host = make_host(ECHO_PLUGIN, **postgres_settings(mortal)).start()
@@ -258,6 +259,7 @@ def test_a_database_of_a_newer_parlour_is_left_alone(make_host: MakeHost, server
     assert "9999" in sentence
 
 
+@pytest.mark.long
 def test_stored_values_of_a_plugin_are_deleted_with_its_data_while_no_host_runs(
     make_host: MakeHost, server: PostgresServer, tmp_path: Path
 ) -> None:

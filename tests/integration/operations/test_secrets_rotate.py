@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import httpx
+import pytest
 
 from parlour.app.secret_key import SecretKeyFiles
 from parlour.core.model.webhook_signing import signature_headers as signed
@@ -90,6 +91,7 @@ def test_a_key_that_is_damaged_is_not_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "secret.key").read_bytes() == b"short"
 
 
+@pytest.mark.long
 def test_a_backup_during_a_replacement_contains_both_keys(make_host: MakeHost, tmp_path: Path) -> None:
     host = make_host(ECHO_PLUGIN).start()
     webhook = add_webhook(host, host.agent(ECHO, event_types=["api.invoked"]))

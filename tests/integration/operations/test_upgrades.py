@@ -77,6 +77,7 @@ def test_a_data_folder_of_an_old_release_opens_and_its_plugin_answers(name: str,
         assert connection.execute("SELECT count(*) FROM transcript").fetchall() == [(2 * len(facts["messages"]),)]
 
 
+@pytest.mark.long
 def test_a_postgresql_database_of_an_old_release_opens_and_its_plugin_answers(tmp_path: Path) -> None:
     with PostgresServer() as server:
         url = server.url(server.create())

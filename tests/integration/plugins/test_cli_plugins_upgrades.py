@@ -112,6 +112,7 @@ def test_a_run_that_is_active_during_an_upgrade_ends_normally(own: Host) -> None
     assert own.run(run_id)["attempt"] == 1
 
 
+@pytest.mark.long
 def test_a_disabled_plugin_is_upgraded_when_it_is_enabled_and_falls_back_if_that_fails(
     own: Host, tmp_path: Path
 ) -> None:
@@ -129,6 +130,7 @@ def test_a_disabled_plugin_is_upgraded_when_it_is_enabled_and_falls_back_if_that
     assert texts(own.ask(agent, "who?")) == ["good"]
 
 
+@pytest.mark.long
 def test_a_first_version_that_does_not_start_is_installed_and_reported_as_failed(own: Host, tmp_path: Path) -> None:
     bad = write_plugin(tmp_path / "bad", "stillborn", prelude="raise RuntimeError('no luck today')")
 
@@ -149,6 +151,7 @@ def test_a_first_version_that_does_not_start_is_installed_and_reported_as_failed
     )
 
 
+@pytest.mark.long
 def test_an_upgrade_without_a_host_is_activated_when_the_host_has_started_it(
     make_host: MakeHost, tmp_path: Path
 ) -> None:
@@ -167,6 +170,7 @@ def test_an_upgrade_without_a_host_is_activated_when_the_host_has_started_it(
     assert not list((host.data / "plugins").rglob("left-over.txt"))
 
 
+@pytest.mark.long
 def test_an_upgrade_without_a_host_that_does_not_start_later_is_rolled_back(
     make_host: MakeHost, tmp_path: Path
 ) -> None:
@@ -241,6 +245,7 @@ def test_a_command_reports_that_the_host_ended_while_it_waited(make_host: MakeHo
 
 
 @pytest.mark.parametrize("running", [True, False])
+@pytest.mark.long
 def test_stored_values_of_a_removed_plugin_are_deleted_with_its_data(
     make_host: MakeHost, tmp_path: Path, running: bool
 ) -> None:

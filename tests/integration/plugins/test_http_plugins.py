@@ -78,7 +78,7 @@ def test_a_folder_is_installed_by_its_path(own: Host, tmp_path: Path) -> None:
     assert (made.status_code, made.json()["status"]) == (201, "ready")
 
 
-@pytest.mark.both_runtimes(long=True)
+@pytest.mark.both_runtimes
 def test_permissions_have_to_be_granted_explicitly(own: Host, tmp_path: Path) -> None:
     file = write_zip(write_plugin(tmp_path / "plugin", "asking", permissions=PERMISSIONS))
 
@@ -103,7 +103,7 @@ def test_permissions_have_to_be_granted_explicitly(own: Host, tmp_path: Path) ->
     assert changed.json()["status"] == "ready"
 
 
-@pytest.mark.both_runtimes(long=True)
+@pytest.mark.both_runtimes
 def test_new_permissions_of_an_upgrade_are_not_granted_silently(own: Host, tmp_path: Path) -> None:
     older = write_plugin(tmp_path / "one", "growing", permissions="{storage: [plugin]}")
     assert install(own, older, granted=["storage"]).status_code == 201
@@ -169,7 +169,7 @@ def test_a_plugin_that_hangs_at_its_start_delays_no_other_and_its_next_version_w
     assert texts(own.ask(agent, "who?")) == ["two"]
 
 
-@pytest.mark.both_runtimes(long=True)
+@pytest.mark.both_runtimes
 def test_a_first_version_that_does_not_start_is_shown_as_failed(own: Host, tmp_path: Path) -> None:
     made = install(own, write_plugin(tmp_path / "plugin", "stillborn", prelude="raise RuntimeError('no luck today')"))
 
@@ -287,7 +287,7 @@ def test_a_damaged_record_is_shown_and_repaired_or_removed(own: Host, tmp_path: 
     eventually(lambda: not record.parent.exists(), "its code is gone")
 
 
-@pytest.mark.both_runtimes(long=True)
+@pytest.mark.both_runtimes
 def test_an_upgrade_of_a_named_plugin_refuses_another_plugin(own: Host, tmp_path: Path) -> None:
     refused = install(own, write_plugin(tmp_path / "plugin", "another"), upgrade="parlour/echo-agent")
 

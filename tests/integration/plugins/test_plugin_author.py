@@ -116,6 +116,7 @@ def test_nothing_is_imported_if_a_required_sandbox_is_missing(plugin: Path) -> N
     assert "/no/such/bwrap" in refusal("plugin", "validate", plugin, environment=missing)
 
 
+@pytest.mark.long
 def test_arguments_are_passed_to_pytest_and_a_failing_test_sets_the_exit_status(plugin: Path) -> None:
     done = run_tests(with_test(plugin, f"{FAILING}\n\ndef test_other():\n    pass\n"), "-q", "-k", "fails")
 

@@ -12,7 +12,7 @@ from tests.support.commands import parlour
 from tests.support.harness import Host, bearer, eventually, texts
 from tests.support.rogue import ROGUE, ROGUE_ID, ROGUE_PLUGIN, pids, plugin
 
-pytestmark = pytest.mark.both_runtimes(long=True)
+pytestmark = pytest.mark.both_runtimes
 SETTINGS = {"PARLOUR__PLUGINS__IGNORED_CANCEL_SECONDS": "1", "PARLOUR__PLUGINS__DRAIN_SECONDS": "60"}
 
 

@@ -9,7 +9,7 @@ from tests.integration.conftest import HostType, MakeHost
 from tests.support.harness import PUPPET, PUPPET_PLUGIN, Host, eventually, texts
 from tests.support.rogue import QUICK, ROGUE, ROGUE_ID, ROGUE_PLUGIN, pids, plugin
 
-pytestmark = pytest.mark.both_runtimes(long=True)
+pytestmark = pytest.mark.both_runtimes
 
 PINGS = {"PARLOUR__PLUGINS__PING_SECONDS": "0.3", "PARLOUR__PLUGINS__MISSED_PINGS": "2"}
 

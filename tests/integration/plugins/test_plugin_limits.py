@@ -17,7 +17,7 @@ from tests.integration.conftest import HostType
 from tests.support.harness import Host, eventually, texts
 from tests.support.rogue import QUICK, ROGUE, ROGUE_ID, ROGUE_PLUGIN, plugin, sleepers
 
-pytestmark = pytest.mark.both_runtimes(long=True)
+pytestmark = pytest.mark.both_runtimes
 
 SETTINGS = {
     **QUICK,

@@ -10,7 +10,7 @@ from tests.integration.conftest import HostType
 from tests.support.harness import Host, eventually, texts
 from tests.support.rogue import ROGUE, ROGUE_ID, ROGUE_PLUGIN
 
-pytestmark = pytest.mark.both_runtimes(long=True)
+pytestmark = pytest.mark.both_runtimes
 SMALL = {"PARLOUR__PLUGINS__LOG_BYTES": "100000", "PARLOUR__PLUGINS__LOG_FILES": "3"}
 
 

@@ -12,7 +12,7 @@ from tests.support.commands import parlour_here
 from tests.support.harness import ECHO, ECHO_PLUGIN, NO_TLS, PUPPET, PUPPET_PLUGIN, Host, eventually, texts
 from tests.support.plugins import write_plugin
 
-pytestmark = pytest.mark.both_runtimes(long=True)
+pytestmark = pytest.mark.both_runtimes
 
 QUICK = {
     "PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "0.05",

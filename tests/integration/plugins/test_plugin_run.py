@@ -103,6 +103,7 @@ def test_a_change_that_fails_at_its_start_keeps_the_previous_version(
     assert texts(host.ask(host.agent(f"plugin:{name}/default"), "which?")) == ["one"]
 
 
+@pytest.mark.long
 def test_the_log_of_the_plugin_is_shown_live(host: Host, running: Running, plugin: Path, name: str) -> None:
     running.until("is taken")
     edit(plugin, "yield results", "print('heard', ctx.input.text, flush=True)\n        yield results")
@@ -115,6 +116,7 @@ def test_the_log_of_the_plugin_is_shown_live(host: Host, running: Running, plugi
     assert line.startswith("  | ")
 
 
+@pytest.mark.long
 def test_new_and_removed_files_trigger_a_reload_and_caches_do_not(host: Host, running: Running, plugin: Path) -> None:
     running.until("is taken")
     (plugin / "__pycache__").mkdir()

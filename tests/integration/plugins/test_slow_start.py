@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.integration.conftest import MakeHost
 from tests.support.harness import ECHO, ECHO_PLUGIN, eventually, texts
 from tests.support.plugins import write_plugin
@@ -26,6 +28,7 @@ async def hear(event, ctx):
 """
 
 
+@pytest.mark.long
 def test_other_agents_answer_while_a_plugin_hangs_at_the_start_and_its_own_events_are_answered_later(
     make_host: MakeHost, tmp_path: Path
 ) -> None:
@@ -50,6 +53,7 @@ def test_other_agents_answer_while_a_plugin_hangs_at_the_start_and_its_own_event
     eventually(host.is_ready, "the Host is ready")
 
 
+@pytest.mark.long
 def test_a_listener_receives_the_events_that_it_missed_while_it_hung_at_the_start(
     make_host: MakeHost, tmp_path: Path
 ) -> None:

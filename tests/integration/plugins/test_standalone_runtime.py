@@ -134,6 +134,7 @@ def test_runs_fail_at_once_when_the_runtime_is_killed_and_work_again_when_it_is_
 
 
 @pytest.mark.parametrize("way", ["cut", "silence"])
+@pytest.mark.long
 def test_runs_fail_when_the_network_breaks_and_work_again_when_it_is_restored(
     runtime: Runtime, make_client_host: MakeHost, way: str
 ) -> None:
@@ -157,6 +158,7 @@ def test_runs_fail_when_the_network_breaks_and_work_again_when_it_is_restored(
         assert host.plugin_process("test/puppet-agent").pid == before
 
 
+@pytest.mark.long
 def test_plugins_survive_a_kill_of_their_host_and_its_runs_do_not(tmp_path: Path) -> None:
     host = StandaloneHost(tmp_path, **QUICK)
     try:
@@ -216,6 +218,7 @@ def test_a_second_host_is_refused_with_a_reason_until_the_first_disconnects(
     assert texts(second.ask(second.agent(PUPPET), "say mine")) == ["mine"]
 
 
+@pytest.mark.long
 def test_a_host_sees_plugins_that_are_installed_and_removed_at_the_runtime(
     runtime: Runtime, make_client_host: MakeHost
 ) -> None:

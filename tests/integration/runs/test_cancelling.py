@@ -30,7 +30,7 @@ def cancel(host: Host, run_id: str) -> float:
 
 
 @pytest.mark.quiet
-@pytest.mark.both_runtimes(long=True)
+@pytest.mark.both_runtimes
 def test_a_silent_run_is_cancelled_within_200_milliseconds(host: Host) -> None:
     agent = host.agent(PUPPET)
     host.send(agent, "sleep", event_id="to be cancelled")

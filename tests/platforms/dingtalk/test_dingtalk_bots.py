@@ -60,6 +60,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     host.close()
 
 
+@pytest.mark.long
 async def test_a_card_is_completed_after_a_kill_at_its_end(own: Host) -> None:
     driver = DingTalkDriver()
     simulator = driver.simulator

@@ -43,6 +43,7 @@ async def kook_bot(host: Host, simulator: KookSimulator, agent_id: str) -> Async
             host.http().delete(f"/bots/{bot_id}")
 
 
+@pytest.mark.long
 async def test_a_pressed_button_decides_for_an_authorized_user_after_a_kill(own: Host) -> None:
     simulator = KookSimulator()
     world = simulator.world

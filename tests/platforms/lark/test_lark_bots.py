@@ -98,6 +98,7 @@ async def question_of(simulator: LarkSimulator) -> SentLarkMessage:
     return next(each for each in simulator.sent() if buttons_of(each.card))
 
 
+@pytest.mark.long
 async def test_a_pressed_button_decides_for_an_authorized_user_after_a_kill(own: Host) -> None:
     simulator = company()
     async with lark_bot(own, simulator, own.agent(ACTING, "acting", approval_policy=ASK)):

@@ -98,6 +98,7 @@ async def question_of(simulator: SlackSimulator) -> SentSlackMessage:
     return next(each for each in simulator.sent() if each.payload.get("blocks"))
 
 
+@pytest.mark.long
 async def test_a_pressed_button_decides_for_an_authorized_user_after_a_kill(own: Host) -> None:
     simulator = workspace()
     async with slack_bot(own, simulator, own.agent(ACTING, "acting", approval_policy=ASK)):

@@ -40,6 +40,7 @@ async def test_wecom_checks_the_address_and_a_forged_call_is_refused(platform_ho
     assert driver.simulator.texts() == ["你好 👋"]
 
 
+@pytest.mark.long
 async def test_a_pressed_button_decides_for_an_authorized_user_after_a_kill(own: Host) -> None:
     driver = WecomDriver()
     simulator = driver.simulator

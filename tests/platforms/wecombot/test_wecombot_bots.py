@@ -43,6 +43,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     host.close()
 
 
+@pytest.mark.long
 async def test_an_answer_is_completed_in_its_place_after_a_kill_at_its_end(own: Host) -> None:
     driver = WecomBotDriver()
     simulator = driver.simulator

@@ -451,6 +451,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/bots/{bot_id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Bot Preview
+         * @description Its transcript is the history of this preview.
+         */
+        get: operations["read_bot_preview"];
+        put?: never;
+        /**
+         * Preview Bot
+         * @description Answered by the bot's routes, in a real run with a history of its own. Tools that may change something are
+         *     asked about first.
+         */
+        post: operations["preview_bot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bots/{bot_id}/routes": {
         parameters: {
             query?: never;
@@ -1628,6 +1653,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/pipelines/{pipeline_id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Pipeline Preview
+         * @description Its transcript is the history of this preview.
+         */
+        get: operations["read_pipeline_preview"];
+        put?: never;
+        /**
+         * Preview Pipeline
+         * @description Answered by the stored pipeline, as POST /bots/{bot_id}/preview does for a bot.
+         */
+        post: operations["preview_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins": {
         parameters: {
             query?: never;
@@ -2568,7 +2617,8 @@ export interface components {
              *       "profile": "default",
              *       "session_template": "{launcher_type}_{launcher_id}",
              *       "ask": [],
-             *       "author_skills": false
+             *       "author_skills": false,
+             *       "host_path": ""
              *     }
              */
             box_policy?: components["schemas"]["BoxPolicyBody"];
@@ -2718,7 +2768,8 @@ export interface components {
              *       "profile": "default",
              *       "session_template": "{launcher_type}_{launcher_id}",
              *       "ask": [],
-             *       "author_skills": false
+             *       "author_skills": false,
+             *       "host_path": ""
              *     }
              */
             box_policy?: components["schemas"]["BoxPolicyBody"];
@@ -3310,6 +3361,12 @@ export interface components {
              */
             author_skills?: boolean;
             /**
+             * Host Path
+             * @description File or folder of the machine that its sandbox shows read-only, at the same path; most profiles lock it
+             * @default
+             */
+            host_path?: string;
+            /**
              * Network
              * @description Null: as in the profile.
              */
@@ -3340,6 +3397,8 @@ export interface components {
             /** @description Patterns of commands that need an approval. */
             ask: string[];
             author_skills: boolean;
+            /** @description File or folder of the machine that its sandbox shows read-only; empty for none. */
+            host_path: string;
             /** @description Null: as in the profile. */
             network: boolean | null;
             profile: string;
@@ -4707,6 +4766,12 @@ export interface components {
                 [key: string]: string;
             };
             /**
+             * Memory Mb
+             * @description Memory of its process in the sandbox in MiB; 0 means as the sandbox has
+             * @default 0
+             */
+            memory_mb?: number;
+            /**
              * Mounts
              * @description Files and folders of the machine that its sandbox shows read-only, below those of the setting box.local.allowed_mount_roots
              * @default []
@@ -4723,6 +4788,13 @@ export interface components {
              * @default false
              */
             network?: boolean;
+            /**
+             * Restart
+             * @description Whether a command is started again when it ends: always, until it has failed five times in a row, or not before the server is saved or switched on again
+             * @default always
+             * @enum {string}
+             */
+            restart?: "always" | "on_failure" | "never";
             /**
              * Sandboxed
              * @description Runs the command in a sandbox of the Box
@@ -4752,10 +4824,13 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
+            memory_mb: number;
             mounts: string[];
             /** @description The namespace of its tools. */
             name: string;
             network: boolean;
+            /** @enum {string} */
+            restart: "always" | "on_failure" | "never";
             sandboxed: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             server_id: string;
@@ -5586,6 +5661,28 @@ export interface components {
             ungranted: components["schemas"]["PermissionTextResponse"][];
         };
         /**
+         * PersonBody
+         * @description The person who is said to write. Only rules see the id and the role.
+         */
+        PersonBody: {
+            /**
+             * Id
+             * @default preview
+             */
+            id?: string;
+            /**
+             * Name
+             * @default
+             */
+            name?: string;
+            /**
+             * Role
+             * @description Role in the group, such as admin
+             * @default
+             */
+            role?: string;
+        };
+        /**
          * PipelineBody
          * @description Only name and agent_id are required.
          * @example {
@@ -5894,6 +5991,56 @@ export interface components {
             values: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * PreviewBody
+         * @description A message as if it were written on the platform. Repeated with its event_id, it is the same message.
+         * @example {
+         *       "chat_id": "42",
+         *       "chat_type": "group",
+         *       "mentions_bot": true,
+         *       "person": {
+         *         "id": "7",
+         *         "name": "Ann",
+         *         "role": "admin"
+         *       },
+         *       "text": "Hello!"
+         *     }
+         */
+        PreviewBody: {
+            /**
+             * Chat Id
+             * @default preview
+             */
+            chat_id?: string;
+            /**
+             * Chat Type
+             * @default private
+             * @enum {string}
+             */
+            chat_type?: "private" | "group";
+            /** Event Id */
+            event_id?: string | null;
+            /**
+             * Mentions Bot
+             * @description In a group: whether the message mentions the bot
+             * @default false
+             */
+            mentions_bot?: boolean;
+            /**
+             * @default {
+             *       "id": "preview",
+             *       "name": "",
+             *       "role": ""
+             *     }
+             */
+            person?: components["schemas"]["PersonBody"];
+            /** Text */
+            text: string;
+        };
+        PreviewConversation: {
+            /** @description The conversation that keeps the history of this preview; null before the first message. */
+            conversation_id: string | null;
         };
         /**
          * PricesBody
@@ -7283,7 +7430,8 @@ export interface components {
              *       "profile": "default",
              *       "session_template": "{launcher_type}_{launcher_id}",
              *       "ask": [],
-             *       "author_skills": false
+             *       "author_skills": false,
+             *       "host_path": ""
              *     }
              */
             box_policy?: components["schemas"]["BoxPolicyBody"];
@@ -8611,6 +8759,89 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_bot_preview: {
+        parameters: {
+            query?: {
+                chat_id?: string;
+                chat_type?: "private" | "group";
+            };
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewConversation"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    preview_bot: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait */
+                timeout?: number;
+                /** @description Answer when the event is settled */
+                wait?: "result" | null;
+            };
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventResult"];
+                };
+            };
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedEvent"];
+                };
             };
             /** @description What went wrong, in words */
             default: {
@@ -11596,6 +11827,89 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PipelineDryRun"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_pipeline_preview: {
+        parameters: {
+            query?: {
+                chat_id?: string;
+                chat_type?: "private" | "group";
+            };
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewConversation"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    preview_pipeline: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait */
+                timeout?: number;
+                /** @description Answer when the event is settled */
+                wait?: "result" | null;
+            };
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventResult"];
+                };
+            };
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedEvent"];
                 };
             };
             /** @description What went wrong, in words */

@@ -74,7 +74,7 @@ def test_without_allowed_folders_nothing_is_shown(root: Path) -> None:
         pass
 
 
-def test_folder_that_is_swapped_after_the_check_is_not_followed(root: Path) -> None:
+def test_s5_folder_that_is_swapped_after_the_check_is_not_followed(root: Path) -> None:
     with MountPolicy([root], []).open([str(root / "inner")]) as (mounts, _):
         (root / "inner").rename(root / "moved")
         (root / "inner").symlink_to("/etc")
@@ -82,7 +82,7 @@ def test_folder_that_is_swapped_after_the_check_is_not_followed(root: Path) -> N
 
 
 @given(st.lists(st.sampled_from(["inner", "..", ".", "link", "up", "outside", "file.txt", ""]), max_size=6))
-def test_no_combination_of_names_leaves_the_allowed_folder(
+def test_s5_no_combination_of_names_leaves_the_allowed_folder(
     tmp_path_factory: pytest.TempPathFactory, parts: list[str]
 ) -> None:
     root = Path(os.path.realpath(tmp_path_factory.getbasetemp())) / "property"

@@ -10,7 +10,7 @@ from parlour.core.box.policy import BoxPolicy
 from parlour.core.box.session_template import VARIABLES, find_problem, render
 from parlour.core.errors import CallRejected
 from parlour.providers.box.callers import session_spec
-from parlour.providers.box.results import MAX_OUTPUT_CHARACTERS, shorten
+from parlour.providers.box.results import MAX_OUTPUT_CHARACTERS, network_sentence, shorten
 
 VALUES = {name: f"<{name}>" for name in VARIABLES}
 
@@ -42,6 +42,27 @@ def test_locked_fields_of_a_profile_win(profile: str, network: bool | None, expe
 def test_contradiction_of_a_locked_field_is_a_problem() -> None:
     assert [field for field, _ in BoxPolicy(network=True).problems()] == ["network"]
     assert BoxPolicy(network=True, profile="network_basic").problems() == []
+
+
+@pytest.mark.parametrize("profile", ["default", "network_basic", "network_extended"])
+def test_files_of_the_machine_are_locked_by_the_profile(profile: str) -> None:
+    policy = BoxPolicy(profile=profile, host_path="/srv/manuals")
+    assert [field for field, _ in policy.problems()] == ["host_path"]
+    assert session_spec(policy, "a", "default") == session_spec(BoxPolicy(profile=profile), "a", "default")
+
+
+def test_profile_that_only_reads_shows_a_path_in_a_session_of_its_own() -> None:
+    policy = BoxPolicy(profile="offline_readonly", host_path="/srv/manuals")
+    assert policy.problems() == []
+    shown = session_spec(policy, "a", "default")
+    assert (shown.mounts, shown.read_only) == (["/srv/manuals"], True)
+    assert shown.session_id != session_spec(BoxPolicy(profile="offline_readonly"), "a", "default").session_id
+
+
+@pytest.mark.parametrize("path", ["srv/manuals", "/srv/../etc", "/srv/", "/srv//x", "/srv\0"])
+def test_path_with_detours_is_a_problem(path: str) -> None:
+    policy = BoxPolicy(profile="offline_readonly", host_path=path)
+    assert [field for field, _ in policy.problems()] == ["host_path"]
 
 
 @pytest.mark.parametrize(
@@ -105,3 +126,18 @@ def test_shortened_output_keeps_both_ends_and_counts_the_rest(text: str) -> None
         assert short.startswith(text[:2400])
         assert short.endswith(text[-1600:])
         assert f"[{len(text) - MAX_OUTPUT_CHARACTERS} characters left out]" in short
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "connect: Network is unreachable",
+        "curl: (6) Could not resolve host: example.org",
+        "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+        "Error: getaddrinfo EAI_AGAIN registry.npmjs.org",
+    ],
+)
+def test_missing_network_is_named_where_a_program_needed_it(output: str) -> None:
+    assert network_sentence(output, has_network=False) == "This sandbox has no network."
+    assert network_sentence(output, has_network=True) == ""
+    assert network_sentence("all is well", has_network=False) == ""

@@ -169,6 +169,19 @@ async def test_errors_and_trail_are_redacted_and_messages_unchanged() -> None:
     assert MASK in (await journal.read(Select(TRAIL)))[0]["data"]
 
 
+def test_repeated_text_is_redacted_again_when_a_secret_becomes_known() -> None:
+    redactor, text = Redactor(), '{"a": "the canary-value, and the key sk-abcdefghijklmnop"}'
+    first = redactor.redact_repeated_json(text)
+    assert redactor.redact_repeated_json(text) == first == f'{{"a":"the canary-value, and the key {MASK}"}}'
+    redactor.add_secret("canary-value")
+    assert redactor.redact_repeated_json(text) == f'{{"a":"the {MASK}, and the key {MASK}"}}'
+
+
+@pytest.mark.parametrize("name", ["authorization", "Api_Key", "x-api-key", "access_token", "clientSecret", "passwd"])
+def test_value_of_a_field_that_is_named_like_a_secret_is_masked(name: str) -> None:
+    assert json.loads(Redactor().redact_json(json.dumps({name: "hunter22"}))) == {name: MASK}
+
+
 def test_too_deep_json_is_redacted_as_text() -> None:
     deep = '{"a":' * 220 + '{"password": "hunter22"}' + "}" * 220
     assert "hunter22" not in Redactor().redact_json(deep)

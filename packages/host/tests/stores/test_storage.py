@@ -2,7 +2,7 @@
 
 from parlour.core.journal import Journal, Select
 from parlour.core.model.storage_owners import storage_owners
-from parlour.core.store.storage import Storage
+from parlour.core.store.storage import VECTOR_COLLECTIONS, VECTORS, Storage
 from parlour.core.store.tables import STORAGE
 from parlour.core.system import SystemClock
 from parlour.testing.memory_journal import MemoryJournal
@@ -15,6 +15,8 @@ async def check(journal: Journal) -> None:
     for plugin_id in PLUGINS:
         for area, owner in storage_owners("default", plugin_id, "agent:bot").items():
             await storage.set(area, owner, plugin_id, b"value", run=None)
+        for area in (VECTORS, VECTOR_COLLECTIONS):
+            await storage.set(area, storage_owners("default", plugin_id, "")["plugin"], plugin_id, b"value", run=None)
 
     await storage.delete_plugin_data("acme/kept-")
     await storage.delete_plugin_data("acme/gone")
@@ -25,6 +27,10 @@ async def check(journal: Journal) -> None:
         ("binding", "acme/kept-too"),
         ("plugin", "acme/kept"),
         ("plugin", "acme/kept-too"),
+        ("vector_collections", "acme/kept"),
+        ("vector_collections", "acme/kept-too"),
+        ("vectors", "acme/kept"),
+        ("vectors", "acme/kept-too"),
         *(("workspace", plugin_id) for plugin_id in sorted(PLUGINS)),
     ]
 

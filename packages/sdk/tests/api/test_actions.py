@@ -29,6 +29,7 @@ from parlour_sdk.protocol.skills import ActiveSkill
 from parlour_sdk.protocol.state import StateKeys
 from parlour_sdk.protocol.storage import StorageKeys
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
+from parlour_sdk.protocol.vectors import VectorPage, VectorRecord
 from parlour_sdk.results import completed
 
 from .recording import RecordingCaller
@@ -114,6 +115,10 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "process_write": ("processes.write", ("process", b"x"), type(None)),
     "get_knowledge_file": ("knowledge_files.read", ("f",), bytes),
     "invoke_parser": ("knowledge_files.parse", ("f",), ParsedFile),
+    "vector_upsert": ("vectors.upsert", ("c", [VectorRecord(vector_id="v", vector=[1.0])]), type(None)),
+    "vector_search": ("vectors.search", ("c", [1.0]), list),
+    "vector_delete": ("vectors.delete", ("c",), type(None)),
+    "vector_list": ("vectors.list", ("c",), VectorPage),
     "list_bots": ("listing.bots", (), list),
     "get_bot_capabilities": ("listing.capabilities", ("bot",), listing.BotCapabilities),
     "list_plugins": ("listing.plugins", (), list),

@@ -57,7 +57,7 @@ export function BoxFields() {
                 {...control}
                 value={policy.profile}
                 disabled={disabled}
-                onChange={(event) => update({ profile: event.target.value, network: null })}
+                onChange={(event) => update({ profile: event.target.value, network: null, host_path: "" })}
               >
                 {PROFILES.map((profile) => (
                   <option key={profile} value={profile}>
@@ -93,6 +93,20 @@ export function BoxFields() {
               )}
             </Field>
           </div>
+          {policy.profile === "offline_readonly" && (
+            <Field label={t("agents.boxHostPath")} hint={t("agents.boxHostPathHint")}>
+              {(control) => (
+                <Input
+                  {...control}
+                  className="font-mono text-sm"
+                  placeholder="/srv/manuals"
+                  value={policy.host_path}
+                  disabled={disabled}
+                  onChange={(event) => update({ host_path: event.target.value })}
+                />
+              )}
+            </Field>
+          )}
           <Template forced={status?.force_template ?? ""} value={policy.session_template} onChange={update} />
           <Field label={t("agents.boxAsk")} hint={t("agents.boxAskHint")}>
             {(control) => (

@@ -193,6 +193,19 @@ function Fields({
               <Switch id={control.id} checked={draft.sandboxed} onChange={(sandboxed) => put({ sandboxed })} />
             )}
           </Field>
+          <Field label={t("tools.restart")} hint={t("tools.restartHint")}>
+            {(control) => (
+              <Select
+                {...control}
+                value={draft.restart}
+                onChange={(event) => put({ restart: event.target.value as ServerDraft["restart"] })}
+              >
+                <option value="always">{t("tools.restartAlways")}</option>
+                <option value="on_failure">{t("tools.restartOnFailure")}</option>
+                <option value="never">{t("tools.restartNever")}</option>
+              </Select>
+            )}
+          </Field>
           {draft.sandboxed && (
             <>
               <Field label={t("tools.network")} hint={t("tools.networkHint")}>
@@ -208,6 +221,18 @@ function Fields({
                     className="font-mono text-sm"
                     value={draft.mounts}
                     onChange={(event) => put({ mounts: event.target.value })}
+                  />
+                )}
+              </Field>
+              <Field label={t("tools.memory")} hint={t("tools.memoryHint")} error={wrong("memory_mb")}>
+                {(control) => (
+                  <Input
+                    {...control}
+                    type="number"
+                    min={32}
+                    max={16384}
+                    value={draft.memory}
+                    onChange={(event) => put({ memory: event.target.value })}
                   />
                 )}
               </Field>

@@ -13,6 +13,9 @@ export type ServerDraft = {
   sandboxed: boolean;
   network: boolean;
   mounts: string;
+  restart: McpServer["restart"];
+  /** Of the process in the sandbox, in MiB; empty: as much as the sandbox has. */
+  memory: string;
   /** The typed confirmation that a command may run outside any sandbox. */
   confirmation: string;
 };
@@ -31,6 +34,8 @@ export const FRESH: ServerDraft = {
   sandboxed: true,
   network: false,
   mounts: "",
+  restart: "always",
+  memory: "",
   confirmation: "",
 };
 
@@ -41,7 +46,7 @@ const lines = (text: string): string[] =>
     .filter(Boolean);
 
 export function draftOf(server: McpServer): ServerDraft {
-  const { name, transport, url, headers, environment, enabled, sandboxed, network, mounts } = server;
+  const { name, transport, url, headers, environment, enabled, sandboxed, network, mounts, restart } = server;
   return {
     name,
     transport,
@@ -52,6 +57,8 @@ export function draftOf(server: McpServer): ServerDraft {
     sandboxed,
     network,
     mounts: mounts.join("\n"),
+    restart,
+    memory: server.memory_mb ? String(server.memory_mb) : "",
     confirmation: "",
     command: [server.command, ...server.arguments].join("\n"),
   };
@@ -62,9 +69,10 @@ export function bodyOf(draft: ServerDraft): McpServerBody {
   const { name, transport, enabled } = draft;
   if (transport !== "stdio") return { name, transport, enabled, url: draft.url, headers: draft.headers };
   const [command = "", ...rest] = lines(draft.command);
-  const { environment, sandboxed, network } = draft;
-  const common = { name, transport, enabled, command, arguments: rest, environment };
-  if (sandboxed) return { ...common, sandboxed, network, mounts: lines(draft.mounts) };
+  const { environment, sandboxed, network, restart } = draft;
+  const common = { name, transport, enabled, command, arguments: rest, environment, restart };
+  if (sandboxed)
+    return { ...common, sandboxed, network, mounts: lines(draft.mounts), memory_mb: Number(draft.memory) || 0 };
   return { ...common, ...(draft.confirmation ? { confirmation: draft.confirmation } : {}) };
 }
 

@@ -16,10 +16,11 @@ from parlour.core.actions.state import StateActions
 from parlour.core.actions.storage import StorageActions
 from parlour.core.actions.tools import ToolActions
 from parlour.core.actions.usage_recording import UsageRecorder
+from parlour.core.actions.vectors import VectorActions
 from parlour.core.approvals.tool_approvals import ToolApprovals
 from parlour.core.journal import Journal
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.model.providers import Providers
+from parlour.core.model.providers import PluginVectors, ProviderFailed, Providers
 from parlour.core.plugin_hooks.direct_replies import DirectReplies
 from parlour.core.runs.model_call_log import ModelCallLog
 from parlour.core.runs.tool_outputs import ToolOutputLimiter
@@ -59,4 +60,15 @@ def resource_groups(
         ArtifactActions(artifacts, providers.documents, journal, ids, clock),
         StateActions(journal, clock),
         StorageActions(Storage(journal, clock), DEFAULT_QUOTAS),
+        VectorActions(lambda: _open_vectors(journal, clock)),
     ]
+
+
+def _open_vectors(journal: Journal, clock: Clock) -> PluginVectors:
+    from parlour.providers.knowledge.installation import INSTALL_COMMAND, is_installed
+
+    if not is_installed():
+        raise ProviderFailed("not_supported", f"vectors need an extra that is not installed: {INSTALL_COMMAND}")
+    from parlour.providers.knowledge.plugin_vectors import StoredVectors
+
+    return StoredVectors(journal, clock)

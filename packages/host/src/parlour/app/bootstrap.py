@@ -102,7 +102,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         catalogue = BuiltinAdapterCatalogue(settings.platforms.external)
         bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)
         models = await stack.enter_async_context(open_models(settings.models, journal, secrets, clock))
-        knowledge, skills = KnowledgeSubsystem(models.models, components, settings), SkillSubsystem()
+        knowledge, skills = KnowledgeSubsystem(models.models, components, settings, measurements), SkillSubsystem()
         send_log = stack.enter_context(closing(SendLogFile(directory.send_log, journal, ids)))
         ports = additions.wrap_ports(
             CorePorts(

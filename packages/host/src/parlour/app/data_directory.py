@@ -1,12 +1,13 @@
 """The folder with all data of a Host, and the lock that lets only one Host use it. Does not know the files' content."""
 
-import fcntl
 import os
 import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from parlour.file_locks import try_lock_file, try_share_file, unlock_file
 
 GROUP_AND_OTHERS_MODE = 0o077
 """Mode bits of the group and of all other users."""
@@ -158,14 +159,12 @@ class DataDirectory:
 
     def _acquire_lock(self, descriptor: int) -> None:
         while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if try_lock_file(descriptor):
                 return
-            except BlockingIOError:
-                if _is_held(descriptor):
-                    raise DataDirectoryInUse(self.path, _pid(descriptor)) from None
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
-                time.sleep(0.001)  # another process was only checking whether the lock is held
+            if _is_held(descriptor):
+                raise DataDirectoryInUse(self.path, _pid(descriptor))
+            unlock_file(descriptor)
+            time.sleep(0.001)  # another process was only checking whether the lock is held
 
 
 def _is_public(status: os.stat_result) -> bool:
@@ -177,11 +176,7 @@ def _is_held(descriptor: int) -> bool:
 
     A shared lock conflicts with the lock of a Host but not with other checks. If it was acquired, it stays acquired.
     """
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    return False
+    return not try_share_file(descriptor)
 
 
 def _pid(descriptor: int) -> int | None:

@@ -1,11 +1,12 @@
 """Builds knowledge bases when the first one is needed. A Host without a base loads nothing of them."""
 
+import logging
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parlour.core.jobs.job import Job, JobHandler, JobResult
+from parlour.core.jobs.job import Job, JobDone, JobFailed, JobHandler, JobResult, JobRetry
 from parlour.core.jobs.progress import JobProgress
 from parlour.core.journal import Journal, Select, Statement
 from parlour.core.model.ids import PluginId
@@ -13,6 +14,7 @@ from parlour.core.model.knowledge import StoreName
 from parlour.core.model.providers import CallContext, Models, ProviderFailed, RecordedPassage
 from parlour.core.models.budgeted_models import BudgetedModels
 from parlour.core.models.gated_models import with_effect_gate
+from parlour.core.observability.metrics import Metrics
 from parlour.core.plugin_hooks.components import ComponentRegistry
 from parlour.core.store.tables import KNOWLEDGE_BASES
 from parlour_sdk.protocol.files import FileChunk
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from parlour.providers.knowledge.plugin_files import PluginFiles
     from parlour.providers.knowledge.stores.catalogue import StoreAccount, StoreCatalogue
 
+logger = logging.getLogger(__name__)
+
 FOLDER = "knowledge"
 """Folder of the data directory with the vectors, which are made again from the database if they are missing."""
 
@@ -36,13 +40,17 @@ FOLDER = "knowledge"
 class KnowledgeSubsystem:
     """The knowledge bases of a Host. Implements the port of runs."""
 
-    def __init__(self, models: Models, components: ComponentRegistry, settings: HostSettings) -> None:
+    def __init__(
+        self, models: Models, components: ComponentRegistry, settings: HostSettings, metrics: Metrics | None = None
+    ) -> None:
         self.components = components
         """Engines and parsers of plugins, besides other components."""
         self._models = models
         self._settings = settings
+        self.metrics = metrics or Metrics()
         self._build: Callable[[], KnowledgeParts] | None = None
         self._parts: KnowledgeParts | None = None
+        self._is_sole = True
 
     @property
     def is_used(self) -> bool:
@@ -95,15 +103,24 @@ class KnowledgeSubsystem:
         """Returns why a vector store can't be used; empty if it can."""
         from parlour.providers.knowledge.stores.catalogue import store_problem
 
-        return store_problem(name, _store_accounts(self._settings))
+        return store_problem(name, _store_accounts(self._settings), self._is_sole)
 
     async def open(self, ports: CorePorts, core: Core, folder: Callable[[str], Path]) -> None:
         """Prepares the bases, and loads them if there are any."""
-        settings = self._settings
-        self._build = lambda: _build(settings, ports, core, folder)
+        settings, self._is_sole = self._settings, ports.ownership.is_sole
+        self._build = lambda: _build(settings, ports, core, folder, self.metrics)
         core.jobs.register(KnowledgeJobHandler(self))
         if await _has_bases(ports.journal):
             await self._used_parts().service.load()
+            self._warn_of_unusable_stores()
+
+    def _warn_of_unusable_stores(self) -> None:
+        for base in self._used_parts().service.bases.all():
+            problem = self.problem(base.store) if base.is_builtin else ""
+            if problem:
+                logger.error(
+                    "the knowledge base '%s' can't be searched by meaning: store %s: %s", base.name, base.store, problem
+                )
 
     async def recover(self) -> None:
         """Starts to make vectors again that are missing, such as those of a restored backup."""
@@ -141,6 +158,9 @@ class KnowledgeParts:
         self.stores = stores
 
 
+_OUTCOMES: Mapping[type[JobResult], str] = {JobDone: "done", JobRetry: "retry", JobFailed: "failed"}
+
+
 class KnowledgeJobHandler(JobHandler):
     """Passes the jobs of bases on to the subsystem. It is registered without loading it."""
 
@@ -152,7 +172,12 @@ class KnowledgeJobHandler(JobHandler):
         self._knowledge = knowledge
 
     async def run(self, job: Job, progress: JobProgress) -> JobResult:
-        return await self._knowledge.jobs.run(job, progress)
+        result = await self._knowledge.jobs.run(job, progress)
+        outcome = _OUTCOMES[type(result)]
+        self._knowledge.metrics.count(
+            "parlour_knowledge_jobs_total", ("task", job.payload["task"]), ("outcome", outcome)
+        )
+        return result
 
     def on_failed(self, job: Job, reason: str) -> Sequence[Statement]:
         return self._knowledge.jobs.on_failed(job, reason)
@@ -162,13 +187,16 @@ async def _has_bases(journal: Journal) -> bool:
     return bool(await journal.read(Select(KNOWLEDGE_BASES, columns=("kb_id",), limit=1)))
 
 
-def _build(settings: HostSettings, ports: CorePorts, core: Core, folder: Callable[[str], Path]) -> KnowledgeParts:
+def _build(
+    settings: HostSettings, ports: CorePorts, core: Core, folder: Callable[[str], Path], metrics: Metrics
+) -> KnowledgeParts:
     from parlour.core.knowledge.bases import KnowledgeBases
     from parlour.core.knowledge.contents import KnowledgeQuotas, StoredContents
     from parlour.core.knowledge.engine_ingestion import EngineIngestion
     from parlour.core.knowledge.handouts import FileHandouts
     from parlour.core.knowledge.ingestion import Ingestion
     from parlour.core.knowledge.jobs import KnowledgeJobs
+    from parlour.core.knowledge.measured import MeasuredEmbeddings, MeasuredParser, StageMeter
     from parlour.core.knowledge.reembedding import Reembedding
     from parlour.core.knowledge.retrieval import Retrieval
     from parlour.core.knowledge.service import KnowledgeBaseService
@@ -180,16 +208,18 @@ def _build(settings: HostSettings, ports: CorePorts, core: Core, folder: Callabl
 
     journal, clock, limits = ports.journal, ports.clock, settings.knowledge
     models = BudgetedModels(with_effect_gate(ports.providers.models, ports.ownership), core.budgets, core.reservations)
-    embeddings = ModelEmbeddings(models)
+    meter, provider = StageMeter(metrics), ModelEmbeddings(models)
+    embeddings = MeasuredEmbeddings(provider, meter)
     vectors = folder(FOLDER)
-    stores = StoreCatalogue(vectors, _store_accounts(settings))
+    stores = StoreCatalogue(vectors, _store_accounts(settings), ports.ownership.is_sole)
     handouts = FileHandouts()
     processes = ParserProcesses(
         ParserLimits(limits.parse_seconds, limits.parse_memory_mb),
         settings.plugins.bubblewrap,
         settings.plugins.sandbox != "off",
     )
-    parser = PluginParsers(processes, ports.components, ports.plugins, handouts)
+    plugin_parsers = PluginParsers(processes, ports.components, ports.plugins, handouts)
+    parser = MeasuredParser(plugin_parsers, meter)
     engines = PluginEngines(ports.components, ports.plugins, ports.secrets, handouts)
     quotas = KnowledgeQuotas(limits.file_bytes, limits.files, limits.chunks, limits.total_bytes)
     contents = StoredContents(journal, core.artifacts, ports.fetcher, parser, clock, quotas, _work_folder(vectors))
@@ -198,9 +228,9 @@ def _build(settings: HostSettings, ports: CorePorts, core: Core, folder: Callabl
     reembedding = Reembedding(journal, bases, embeddings, stores, clock)
     engine_ingestion = EngineIngestion(journal, parser, engines, contents, clock)
     jobs = KnowledgeJobs(core.jobs, bases, ingestion, engine_ingestion, reembedding, journal, clock)
-    retrieval = Retrieval(journal, embeddings, stores, embeddings, engines)
+    retrieval = Retrieval(journal, embeddings, stores, provider, engines, meter)
     service = KnowledgeBaseService(journal, bases, jobs, contents, retrieval, ports.ids, clock)
-    return KnowledgeParts(service, jobs, stores, PluginFiles(handouts, parser))
+    return KnowledgeParts(service, jobs, stores, PluginFiles(handouts, plugin_parsers))
 
 
 def _store_accounts(settings: HostSettings) -> "dict[str, StoreAccount]":

@@ -1,7 +1,6 @@
 """Tunes the process of a Host: garbage collection, the switching between threads, and the limit of open files."""
 
 import gc
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -61,6 +60,8 @@ def loading_in_background() -> Iterator[Callable[[], None]]:
 
 def connections_within_file_limit(configured: int) -> int:
     """Returns `configured`, or less if the limit of open files is lower."""
+    import resource  # Windows has no such module
+
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY:
         return configured

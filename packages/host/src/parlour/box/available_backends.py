@@ -1,5 +1,6 @@
 """The backends that a configuration allows, in the order in which they are tried."""
 
+import contextlib
 import os
 import shutil
 import sys
@@ -18,7 +19,11 @@ from .mount_policy import MountPolicy
 
 def make_backend(config: BoxConfig) -> ChosenBackend:
     """Returns the backend of a configuration, which is chosen when it is probed."""
-    tools = python_tools(_find_uv(), Path(config.wheels) if config.wheels else None)
+    wheels = Path(config.wheels) if config.wheels else None
+    if wheels is not None:
+        with contextlib.suppress(OSError):  # wheels are then not kept, which a skill that needs them says
+            wheels.mkdir(mode=0o755, parents=True, exist_ok=True)
+    tools = python_tools(_find_uv(), wheels)
     makers: Mapping[BackendName, Callable[[], Backend]] = {
         "bubblewrap": lambda: _bubblewrap(config, tools),
         "podman": lambda: _containers("podman", config, tools),

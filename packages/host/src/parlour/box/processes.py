@@ -158,6 +158,7 @@ class SessionProcesses:
             "argv": [spec.command, *spec.args],
             "env": spec.environment,
             "workdir": spec.workdir,
+            "memory_mb": spec.memory_mb,
         }
         try:
             await self._sandbox.request("start", request)

@@ -1,7 +1,6 @@
 """Serves the Box to a Host elsewhere: WebSocket connections that a token admits, one Host at a time."""
 
 import asyncio
-import fcntl
 import hmac
 import logging
 import os
@@ -12,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from parlour.file_locks import try_lock_file
 from parlour.version import VERSION
 from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Peer
@@ -135,10 +135,8 @@ async def run(host: str, port: int, folders: BoxFolders, announce: Callable[[str
     folders.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = os.open(folders.data / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BoxInUse(f"another Box uses {folders.data}; name another folder with --data") from None
+        if not try_lock_file(lock):
+            raise BoxInUse(f"another Box uses {folders.data}; name another folder with --data")
         stopping = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stopping.set)

@@ -25,6 +25,12 @@ from .main import CommandError
 
 Announce = Callable[[str, str], None]
 """Gets the Host's address and a notice for the operator, which may be empty."""
+SYSTEM_SUFFICES = hasattr(os, "O_DIRECTORY") and hasattr(os, "pread")
+"""Files are opened relative to folders that are held open, which Windows does not offer."""
+UNSUITABLE_SYSTEM = (
+    "the Host runs on Linux and macOS. On Windows, start it in WSL 2 or in a container: "
+    "https://learn.microsoft.com/windows/wsl/install"
+)
 
 
 def start(settings: HostSettings) -> None:
@@ -42,6 +48,8 @@ def start(settings: HostSettings) -> None:
 
 
 def run(settings: HostSettings, additions: HostExtensions | None = None, announce: Announce | None = None) -> None:
+    if not SYSTEM_SUFFICES:
+        raise CommandError(UNSUITABLE_SYSTEM)
     redactor = set_up_logging(settings)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:

@@ -5,6 +5,7 @@ The program builds one redactor for a Host and its log, and passes it to all par
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -14,6 +15,9 @@ from .secrets import SecretBox
 MASK: Final = "[redacted]"
 MIN_SECRET_CHARACTERS = 6
 """Characters. Shorter secrets are not masked, since they also occur inside ordinary words."""
+MAX_REPEATED_TEXTS = 64
+MAX_REPEATED_CHARACTERS = 16 * 1024
+"""Characters of a text whose redacted form is kept."""
 
 # No alternative may start within text at which it could have started earlier; this keeps the search linear.
 SECRET_PATTERN = re.compile(
@@ -35,6 +39,8 @@ _SECRET_HINTS: Final = (
     *("://", "authorization", "bearer", "basic", "key", "token", "secret", "passw"),
     *("sk-", "pk-", "rk-", "parlour_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "akia", "aiza", "eyj"),
 )
+_NAME_HINTS: Final = ("authorization", "key", "token", "secret", "passw")
+"""The names of fields whose values are secrets contain one of these."""
 _BOT_TOKEN = re.compile(r"[0-9]{6}:")
 
 
@@ -44,6 +50,7 @@ class Redactor:
     def __init__(self) -> None:
         self._secrets: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
+        self._redact_repeated = lru_cache(MAX_REPEATED_TEXTS)(self._redact_json)
 
     def add_secret(self, secret: str) -> None:
         """Registers a secret, also in its JSON and URL encodings; of a URL its password is registered separately."""
@@ -55,6 +62,7 @@ class Redactor:
             self._secrets |= new
             longest_first = sorted(self._secrets, key=len, reverse=True)
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+            self._redact_repeated.cache_clear()
 
     def redact(self, text: str) -> str:
         """Returns the text with every registered or apparent secret masked."""
@@ -69,6 +77,16 @@ class Redactor:
 
         Redacted as a single text it could lose quotes and braces.
         """
+        return self._redact_json(text)
+
+    def redact_repeated_json(self, text: str) -> str:
+        """Does the same for a text that is likely to come again, such as the system message of an agent.
+
+        The results of the latest such texts are kept in memory.
+        """
+        return self._redact_repeated(text) if len(text) <= MAX_REPEATED_CHARACTERS else self._redact_json(text)
+
+    def _redact_json(self, text: str) -> str:
         has_known_secret = self._pattern is not None and self._pattern.search(text) is not None
         if not has_known_secret and not _may_contain_secrets(text):
             return text
@@ -92,7 +110,7 @@ class Redactor:
     def _redact_named(self, text: str, name: str) -> str:
         """Redacts a text that is recognized as a secret only by the name of its field, such as `password`."""
         cleaned = self.redact(text)
-        if cleaned != text or not name:
+        if cleaned != text or not any(hint in name.lower() for hint in _NAME_HINTS):
             return cleaned
         json_field = f'"{name}": "{text}"'
         return text if self.redact(json_field) == json_field else MASK

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import resource
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -130,6 +129,8 @@ def apply_process_limits(pid: int, open_files: int, niceness: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + niceness)
     if sys.platform == "linux":
+        import resource  # Windows has no such module
+
         _set_session_niceness(pid, niceness)
         with contextlib.suppress(ProcessLookupError, PermissionError, ValueError):
             resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_files, open_files))

@@ -18,8 +18,8 @@ from parlour_sdk.values import dataclass
 
 MAX_DEPTH = 64
 """Maximum depth of folders that are backed up."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)  # Windows has none of these
+_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class ArchiveFailed(Exception):

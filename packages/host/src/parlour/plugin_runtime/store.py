@@ -5,7 +5,6 @@ another has replaced it. Changes wait for the disk, so a server makes them in a 
 """
 
 import contextlib
-import fcntl
 import os
 import secrets
 import tempfile
@@ -14,6 +13,7 @@ from dataclasses import field
 from pathlib import Path
 
 from parlour.core.model.ids import PluginId
+from parlour.file_locks import lock_file, try_lock_file
 from parlour_sdk.plugin import PluginDefinition, PluginInvalid, read_plugin
 from parlour_sdk.protocol.manifest import PluginLimits, PluginPermissions
 from parlour_sdk.values import dataclass
@@ -140,7 +140,7 @@ class PluginStore:
             parent.mkdir(exist_ok=True)
             folder = Path(tempfile.mkdtemp(dir=parent))
             lock_descriptor = os.open(folder / STAGING_LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
-            fcntl.flock(lock_descriptor, fcntl.LOCK_EX)
+            lock_file(lock_descriptor)
         try:
             yield folder
         finally:
@@ -267,7 +267,7 @@ class PluginStore:
         self._root.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self._root / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock_file(descriptor)
             yield
         finally:
             os.close(descriptor)
@@ -303,8 +303,7 @@ def _is_abandoned(staging: Path) -> bool:
     with contextlib.suppress(OSError):
         descriptor = os.open(staging / STAGING_LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return try_lock_file(descriptor)
         finally:
             os.close(descriptor)
-        return True
     return False

@@ -5,7 +5,6 @@
 add its revision to KNOWN_REVISIONS. The tests compare both databases with `tables.py`.
 """
 
-import fcntl
 import logging
 import os
 import sqlite3
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TextIO
 
 from parlour.core.journal import StorageFailed
+from parlour.file_locks import lock_file
 
 from .network_filesystems import network_type
 from .sqlite.connection import connect
@@ -177,7 +177,7 @@ def _exclusive_lock(path: Path) -> Iterator[None]:
             "create it, or let the user that runs Parlour write to it.",
         ) from error
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        lock_file(descriptor)
         yield
     finally:
         os.close(descriptor)

@@ -11,7 +11,7 @@ from parlour.box.errors import BoxError
 from parlour.box.sessions import REAP_SECONDS, BoxSessions
 from parlour.box.skill_store import SkillStore
 from parlour.box.workspaces import Workspaces
-from parlour.core.box.messages import ExecRequest, SessionSpec
+from parlour.core.box.messages import ExecRequest, ManagedProcessStart, ProcessSpec, SessionSpec
 from parlour.testing.fake_box import FakeBackend, exec_result
 
 IDLE_SECONDS = 300.0
@@ -65,7 +65,7 @@ async def test_commands_of_one_session_run_in_order(sessions: BoxSessions, backe
     assert most == 1
 
 
-async def test_slow_start_of_one_session_delays_no_other(sessions: BoxSessions, backend: FakeBackend) -> None:
+async def test_s7_slow_start_of_one_session_delays_no_other(sessions: BoxSessions, backend: FakeBackend) -> None:
     backend.gates["slow"] = asyncio.Event()
     slow = asyncio.create_task(sessions.exec(command("slow")))
     began = asyncio.get_running_loop().time()
@@ -96,7 +96,7 @@ async def test_failed_start_is_told_and_the_next_one_is_tried(sessions: BoxSessi
     assert (await sessions.exec(command("one")))["status"] == "completed"
 
 
-async def test_thousand_sessions_stay_within_the_limit_and_the_oldest_idle_ones_make_room(
+async def test_s3_thousand_sessions_stay_within_the_limit_and_the_oldest_idle_ones_make_room(
     sessions: BoxSessions, backend: FakeBackend
 ) -> None:
     for number in range(1000):
@@ -130,7 +130,7 @@ async def test_concurrent_first_uses_of_many_sessions_stay_within_the_limit(
     assert len(backend.alive) <= 4
 
 
-async def test_idle_sessions_are_ended_by_the_timer_without_any_request(
+async def test_s3_idle_sessions_are_ended_by_the_timer_without_any_request(
     sessions: BoxSessions, backend: FakeBackend
 ) -> None:
     sessions.start()
@@ -219,6 +219,20 @@ async def test_other_limits_replace_an_idle_session_and_wait_for_a_busy_one(
     forever.set()
     await asyncio.gather(busy, other)
     assert [sandbox.spec.memory_mb for sandbox in backend.alive] == [512]
+
+
+async def test_s8_other_mounts_replace_an_idle_session_and_are_refused_while_processes_run(
+    sessions: BoxSessions, backend: FakeBackend
+) -> None:
+    await sessions.exec(command("one", mounts=["/srv/a"]))
+    await sessions.exec(command("one", mounts=["/srv/b"]))
+    assert [sandbox.spec.mounts for sandbox in backend.alive] == [["/srv/b"]]
+    start = ManagedProcessStart(session=spec("one", mounts=["/srv/b"]), process=ProcessSpec(command="cat"))
+    await sessions.start_process(start)
+    with pytest.raises(BoxError) as refused:
+        await sessions.exec(command("one", mounts=["/srv/a"]))
+    assert (refused.value.code, refused.value.data) == ("session_conflict", {"retryable": True})
+    assert [sandbox.spec.mounts for sandbox in backend.alive] == [["/srv/b"]]
 
 
 async def test_logical_differences_never_conflict(sessions: BoxSessions, backend: FakeBackend) -> None:

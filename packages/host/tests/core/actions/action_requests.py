@@ -69,6 +69,9 @@ SAMPLES: dict[str, Any] = {
     "process": "goose",
     "command": "goose",
     "process_id": "process",
+    "collection": "vectors",
+    "vector": [1.0],
+    "vectors": [{"vector_id": "v", "vector": [1.0]}],
 }
 PROGRAM = {"name": "goose", "commands": ["goose"], "write": ["workspace"], "network": True}
 MODEL_TYPES = {"invoke_rerank": "rerank-model", "invoke_embedding": "embedding-model"}

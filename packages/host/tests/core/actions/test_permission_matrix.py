@@ -33,6 +33,8 @@ list_skills skills:list · activate_skill skills:activate · get_file files:conf
 history_page history:page · history_search history:search · event_get events:get · event_page events:page
 artifact_metadata artifacts:metadata · artifact_read artifacts:read · artifact_create artifacts:create
 storage_get storage:plugin · storage_set storage:plugin · storage_delete storage:plugin · storage_list storage:plugin
+vector_upsert storage:plugin · vector_search storage:plugin
+vector_delete storage:plugin · vector_list storage:plugin
 run_create agent_runs:create · run_get agent_runs:read · run_list agent_runs:read · run_events_page agent_runs:read
 run_cancel agent_runs:control · run_retry agent_runs:control
 runtime_register runtimes:admin · runtime_heartbeat runtimes:admin · runtime_deregister runtimes:admin

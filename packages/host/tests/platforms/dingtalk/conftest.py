@@ -34,6 +34,7 @@ class Bot:
     async def served(self) -> AsyncIterator["Bot"]:
         """Serves the adapter until the end of the block, which begins when it is connected."""
         work = asyncio.create_task(self.adapter.serve())
+        self.link.watch(work)
         try:
             await self.link.until(lambda: self.link.now[0] == "connected" or work.done())
             yield self

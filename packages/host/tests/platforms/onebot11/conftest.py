@@ -31,6 +31,7 @@ class Bot:
     @asynccontextmanager
     async def served(self) -> AsyncIterator["Bot"]:
         work = asyncio.create_task(self.adapter.serve())
+        self.link.watch(work)
         try:
             await self.link.until(lambda: bool(self.link.states) or work.done())
             yield self

@@ -14,7 +14,6 @@ from parlour.testing.qqofficial_simulator import QQSimulator
 
 from .conftest import ANN, Bot
 
-MUTATED = 1000
 EXAMPLE = (
     "87befc99c42c651b3aac0278e71ada338433ae26fcb24307bdc5ad38c1adc2d01bcfcadc0842edac85e85205028a1132"
     "afe09280305f13aa6909ffc2d652c706"
@@ -53,8 +52,9 @@ async def test_a_message_that_is_not_stored_is_called_again(called: Bot, monkeyp
     assert len(called.link.incoming) == 1
 
 
-async def test_a_thousand_mutated_calls_are_refused_without_a_line_in_the_log(
-    called: Bot, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("number", [100, pytest.param(1000, marks=pytest.mark.long)])
+async def test_mutated_calls_are_refused_without_a_line_in_the_log(
+    called: Bot, caplog: pytest.LogCaptureFixture, number: int
 ) -> None:
     generator, webhook = random.Random(27), called.simulator.webhook
     message = called.simulator.message("C2C_MESSAGE_CREATE", "", ANN, "forged")
@@ -70,7 +70,9 @@ async def test_a_thousand_mutated_calls_are_refused_without_a_line_in_the_log(
                 other = "0" if signature[place] != "0" else "1"
                 headers["X-Signature-Ed25519"] = signature[:place] + other + signature[place + 1 :]
             case 2:
-                headers["X-Signature-Timestamp"] = str(int(time.time()) + generator.choice((-1, 1, 400)))
+                headers["X-Signature-Timestamp"] = str(
+                    int(headers["X-Signature-Timestamp"]) + generator.choice((-1, 1, 400))
+                )
             case 3:
                 headers.pop(generator.choice(("X-Signature-Ed25519", "X-Signature-Timestamp")))
             case _:
@@ -79,7 +81,7 @@ async def test_a_thousand_mutated_calls_are_refused_without_a_line_in_the_log(
 
     async with called.served():
         with caplog.at_level(logging.INFO):
-            answers = {(await webhook.post(*mutated()))[0] for _ in range(MUTATED)}
+            answers = {(await webhook.post(*mutated()))[0] for _ in range(number)}
     assert answers == {401}
     assert [record for record in caplog.records if record.name.startswith("parlour")] == []
     assert called.link.incoming == []

@@ -25,6 +25,7 @@ class Bot:
     @asynccontextmanager
     async def served(self, state: str = "connected") -> AsyncIterator["Bot"]:
         work = asyncio.create_task(self.adapter.serve())
+        self.link.watch(work)
         try:
             await self.link.until(lambda: self.link.now[0] == state or work.done())
             yield self

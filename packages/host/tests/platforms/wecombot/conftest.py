@@ -37,6 +37,7 @@ class Bot:
     async def served(self, state: str = "connected") -> AsyncIterator["Bot"]:
         """Serves the adapter until the end of the block, which begins in this state of the connection."""
         work = asyncio.create_task(self.adapter.serve())
+        self.link.watch(work)
         try:
             await self.link.until(lambda: self.link.now[0] == state or work.done())
             yield self

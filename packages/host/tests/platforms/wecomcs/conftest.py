@@ -43,6 +43,7 @@ class Bot:
         async with hooks_served(self.adapter) as address:
             self.simulator.calls.address = address
             work = asyncio.create_task(self.adapter.serve())
+            self.link.watch(work)
             try:
                 await self.link.until(lambda: self.link.now[0] == "connected" or work.done())
                 yield self

@@ -42,6 +42,11 @@ class KnowledgeSearch:
         self._selection = selection
         self.citations: list[dict[str, Any]] = []
 
+    @property
+    def has_bases(self) -> bool:
+        """True if there are knowledge bases to search."""
+        return bool(self._bases)
+
     async def search(self, question: UserMessage) -> list[KnowledgeChunk]:
         """Returns the passages, best first, without duplicates. A knowledge base that fails is left out."""
         query = question.text.strip()[:MAX_QUERY_CHARACTERS]

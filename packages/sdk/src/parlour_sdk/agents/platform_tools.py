@@ -5,7 +5,7 @@ Each acts in the chat of the run's own event. Actions that need an approval wait
 
 import json
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 from parlour_sdk.api import AgentRunAPI
@@ -100,13 +100,15 @@ def platform_tools(ctx: AgentRunContext, api: AgentRunAPI) -> Sequence[GrantedTo
     group = in_group(ctx)
     offered = {name: TOOLS[name] for name in ctx.resources.platform_actions if name in TOOLS}
     return [
-        GrantedTool(_definition(name, tool), partial(_request, ctx, api, name), needs_approval=True)
+        GrantedTool(_definition(name), partial(_request, ctx, api, name), needs_approval=True)
         for name, tool in offered.items()
         if (group or not tool.groups_only) and (not tool.needs or ctx.event.data.get(tool.needs))
     ]
 
 
-def _definition(name: str, tool: ActionTool) -> ToolDefinition:
+@cache
+def _definition(name: str) -> ToolDefinition:
+    tool = TOOLS[name]
     schema = {"type": "object", "properties": tool.properties, "required": list(tool.required)}
     return ToolDefinition(name=name, description=tool.description, parameters_schema=schema)
 

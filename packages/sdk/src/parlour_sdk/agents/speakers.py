@@ -90,15 +90,19 @@ class GroupMembers:
             case MentionElement(everyone=False):
                 if self._is_own(element.user_id):
                     return None
-                return element.model_copy(update={"name": element.name or self._names.get(element.user_id)})
+                return element.model_copy(update={"name": element.name or self._name(element.user_id)})
             case QuoteElement(sender=str() as sender):
-                name = OWN_NAME if self._is_own(sender) else element.name or self._names.get(sender)
+                name = OWN_NAME if self._is_own(sender) else element.name or self._name(sender)
                 return element.model_copy(update={"name": name})
         return element
 
     def _learn(self, sender_id: Any, name: Any) -> None:
         if sender_id and name:
-            self._names[str(sender_id)] = _one_line(str(name), MAX_NAME_CHARACTERS)
+            self._names[str(sender_id)] = str(name)
+
+    def _name(self, user_id: str) -> str | None:
+        name = self._names.get(user_id)
+        return None if name is None else _one_line(name, MAX_NAME_CHARACTERS)
 
     def _is_own(self, user_id: str) -> bool:
         return bool(self.own_id) and user_id == self.own_id

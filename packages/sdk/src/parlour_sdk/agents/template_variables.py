@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
-from typing import Any
+from typing import Any, Final
 
 from parlour_sdk.protocol.context import AgentRunContext
 
@@ -23,22 +23,6 @@ class TemplateVariables:
     def __init__(self, ctx: AgentRunContext, now: Callable[[tzinfo], datetime] = datetime.now) -> None:
         self._ctx = ctx
         self._now = now
-        self._resolvers: dict[str, Callable[[], str]] = {
-            "actor": self._actor,
-            "actor_id": lambda: (ctx.actor and ctx.actor.actor_id) or "",
-            "group": lambda: _name(_value_at(ctx.event.data, ("group", "name"))) or self._group_id(),
-            "group_id": self._group_id,
-            "chat_type": lambda: "group" if in_group(ctx) else "private",
-            "bot_id": lambda: (ctx.conversation and ctx.conversation.bot_id) or "",
-            "conversation_id": lambda: ctx.context.conversation_id or "",
-            "surface": lambda: ctx.delivery.surface,
-            "locale": lambda: ctx.runtime.locale or "",
-            "time": lambda: self._time().strftime("%Y-%m-%d %H:%M %Z"),
-            "date": lambda: self._time().strftime("%Y-%m-%d"),
-            "weekday": lambda: self._time().strftime("%A"),
-            "event_type": lambda: ctx.event.event_type,
-            "input": lambda: ctx.input.text or "",
-        }
 
     def fill(self, template: str) -> str:
         """Returns the template with its variables replaced by their values."""
@@ -48,8 +32,8 @@ class TemplateVariables:
         name, path = match[1], tuple(match[2].split(".")[1:])
         if name == "event":
             return _field(_value_at(self._ctx.event.data, path))
-        if name in self._resolvers and not path:
-            return self._resolvers[name]()
+        if name in RESOLVERS and not path:
+            return RESOLVERS[name](self)
         set_by_plugins = self._ctx.metadata.get("variables", {})
         return _field(_value_at(set_by_plugins, (name, *path))) if name in set_by_plugins else match[0]
 
@@ -60,8 +44,31 @@ class TemplateVariables:
     def _group_id(self) -> str:
         return group_id(self._ctx) if in_group(self._ctx) else ""
 
-    def _time(self) -> datetime:
+    def now(self) -> datetime:
+        """Returns the time in the time zone of the run."""
         return self._now(zone(self._ctx.runtime.timezone))
+
+    def _group(self) -> str:
+        return _name(_value_at(self._ctx.event.data, ("group", "name"))) or self._group_id()
+
+
+RESOLVERS: Final[dict[str, Callable[[TemplateVariables], str]]] = {
+    "actor": lambda variables: variables._actor(),
+    "actor_id": lambda variables: (variables._ctx.actor and variables._ctx.actor.actor_id) or "",
+    "group": lambda variables: variables._group(),
+    "group_id": lambda variables: variables._group_id(),
+    "chat_type": lambda variables: "group" if in_group(variables._ctx) else "private",
+    "bot_id": lambda variables: (variables._ctx.conversation and variables._ctx.conversation.bot_id) or "",
+    "conversation_id": lambda variables: variables._ctx.context.conversation_id or "",
+    "surface": lambda variables: variables._ctx.delivery.surface,
+    "locale": lambda variables: variables._ctx.runtime.locale or "",
+    "time": lambda variables: variables.now().strftime("%Y-%m-%d %H:%M %Z"),
+    "date": lambda variables: variables.now().strftime("%Y-%m-%d"),
+    "weekday": lambda variables: variables.now().strftime("%A"),
+    "event_type": lambda variables: variables._ctx.event.event_type,
+    "input": lambda variables: variables._ctx.input.text or "",
+}
+"""The variables by their names, except those of the event and those that plugins set."""
 
 
 def in_group(ctx: AgentRunContext) -> bool:

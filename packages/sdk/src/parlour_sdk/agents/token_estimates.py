@@ -21,6 +21,8 @@ MEDIA_TOKENS = 40
 BYTES_PER_TOKEN = 3
 MIN_SAMPLE_TOKENS = 200
 MIN_RATIO, MAX_RATIO = 0.5, 4.0
+MAX_ESTIMATED_TOOLS = 1000
+_estimated_tools: dict[int, tuple[ToolDefinition, int]] = {}
 
 
 def estimate_text(text: str) -> int:
@@ -44,8 +46,19 @@ def estimate_messages(messages: Iterable[Message]) -> int:
 
 
 def estimate_tools(tools: Iterable[ToolDefinition]) -> int:
-    descriptions = (f"{tool.name} {tool.description} {_json(tool.parameters_schema)}" for tool in tools)
-    return sum(MESSAGE_TOKENS + estimate_text(each) for each in descriptions)
+    """Estimates definitions of tools. Those that were estimated lately are not estimated again."""
+    return sum(map(_tool_tokens, tools))
+
+
+def _tool_tokens(tool: ToolDefinition) -> int:
+    known = _estimated_tools.get(id(tool))
+    if known is not None and known[0] is tool:
+        return known[1]
+    text = f"{tool.name} {tool.description} {_json(tool.parameters_schema)}"
+    if len(_estimated_tools) >= MAX_ESTIMATED_TOOLS:
+        _estimated_tools.clear()
+    _estimated_tools[id(tool)] = tool, MESSAGE_TOKENS + estimate_text(text)
+    return _estimated_tools[id(tool)][1]
 
 
 @dataclass(frozen=True, slots=True)

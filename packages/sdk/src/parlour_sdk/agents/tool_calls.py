@@ -50,6 +50,11 @@ class RunTools:
         return await load_tools(self._ctx, self._api, self._pace, own, self._details)
 
     @property
+    def must_load(self) -> bool:
+        """True if the Host has to be asked for the details of a tool."""
+        return self._details is None or any(self._details.get(each) is None for each in self._ctx.resources.tools)
+
+    @property
     def must_stop(self) -> bool:
         """True if the model repeats a call without end, so that it has to answer without more tools."""
         return self._repeats.must_stop

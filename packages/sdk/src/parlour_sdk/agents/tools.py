@@ -39,17 +39,32 @@ class GrantedTool:
     """True if its calls wait for a person, so that only the run's own deadline limits them."""
 
 
+@dataclass(frozen=True, slots=True)
+class KnownTool:
+    """What is known of a granted tool: its definition, and whether its calls wait for an approval."""
+
+    definition: ToolDefinition
+    needs_approval: bool = False
+
+    @classmethod
+    def from_detail(cls, detail: ToolDetail) -> "KnownTool":
+        definition = ToolDefinition(
+            name=detail.tool_name, description=detail.description, parameters_schema=detail.parameters_schema
+        )
+        return cls(definition, detail.needs_approval)
+
+
 class ToolDetails:
     """Details of tools that are kept for later runs, by the version that the Host gives them."""
 
     def __init__(self) -> None:
-        self._details: OrderedDict[tuple[str, str], ToolDetail] = OrderedDict()
+        self._details: OrderedDict[tuple[str, str], KnownTool] = OrderedDict()
 
-    def get(self, tool: ToolResource) -> ToolDetail | None:
+    def get(self, tool: ToolResource) -> KnownTool | None:
         """Returns the detail of this version of a tool, or None if it has to be loaded."""
         return self._details.get((tool.tool_name, tool.version)) if tool.version else None
 
-    def keep(self, tool: ToolResource, detail: ToolDetail) -> None:
+    def keep(self, tool: ToolResource, detail: KnownTool) -> None:
         """Keeps a detail; the oldest one goes if there are too many."""
         if tool.version:
             self._details[tool.tool_name, tool.version] = detail
@@ -124,7 +139,7 @@ async def load_tools(
     kept = details or ToolDetails()
     tools = [each for each in ctx.resources.tools if {"call", "detail"} <= set(each.operations)]
     missing = [each for each in tools if kept.get(each) is None]
-    loaded: dict[str, ToolDetail] = {}
+    loaded: dict[str, KnownTool] = {}
     for start in range(0, len(missing), DETAILS_PER_BATCH):
         batch = missing[start : start + DETAILS_PER_BATCH]
         await pace.reserve(len(batch))
@@ -135,24 +150,22 @@ async def load_tools(
                 loaded[tool.tool_name] = detail
                 kept.keep(tool, detail)
     found = [loaded.get(each.tool_name) or kept.get(each) for each in tools]
-    offered = [_granted_tool(api, detail) for detail in found if detail is not None]
+    offered = [
+        GrantedTool(each.definition, partial(api.tools.call, each.definition.name), each.needs_approval)
+        for each in found
+        if each is not None
+    ]
     offered += own
     if ctx.resources.skills:
         offered.append(GrantedTool(skills.definition(ctx.resources.skills), partial(skills.activate, api)))
     return Toolbox(offered, {skills.TOOL_NAME, *(each.definition.name for each in own)})
 
 
-async def _load_detail(ctx: AgentRunContext, api: AgentRunAPI, tool: ToolResource) -> ToolDetail | None:
+async def _load_detail(ctx: AgentRunContext, api: AgentRunAPI, tool: ToolResource) -> KnownTool | None:
     try:
-        return await api.tools.get(tool.tool_name)
+        return KnownTool.from_detail(await api.tools.get(tool.tool_name))
     except AgentAPIException as error:
         if ends_run(error, ctx):
             raise
         logger.warning("run %s: the tool %s is left out: %s", ctx.run_id, tool.tool_name, error)
         return None
-
-
-def _granted_tool(api: AgentRunAPI, detail: ToolDetail) -> GrantedTool:
-    name = detail.tool_name
-    definition = ToolDefinition(name=name, description=detail.description, parameters_schema=detail.parameters_schema)
-    return GrantedTool(definition, partial(api.tools.call, name), detail.needs_approval)

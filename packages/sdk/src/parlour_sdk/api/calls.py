@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import cache
 from typing import Any, Final, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -111,8 +112,7 @@ class ApiCalls:
             raise InvalidCall(f"{action}: {_first_problem(error)}") from None
         except PydanticSerializationError as error:
             raise InvalidCall(f"{action}: an argument can't be written as JSON: {error}") from None
-        required = (name for name, field in request.model_fields.items() if field.is_required())
-        return {**dict.fromkeys(required), **data}  # required fields are sent even if they are null
+        return {**_required_fields(request), **data}  # required fields are sent even if they are null
 
     def _time_left(self) -> float | None:
         if self._deadline is None:
@@ -133,6 +133,11 @@ class Namespace:
 def refusal(code: str, message: str) -> AgentAPIException:
     """Builds the exception for an error that is detected on this side, without asking the Host."""
     return AgentAPIException(AgentAPIError(code=code, message=message))
+
+
+@cache
+def _required_fields(request: type[Call]) -> dict[str, None]:
+    return dict.fromkeys(name for name, field in request.model_fields.items() if field.is_required())
 
 
 def _deadline_error() -> AgentAPIException:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .run import AgentRunAPI
     from .runtimes import RuntimeWorkerAPI
     from .users import UsersAPI
+    from .vectors import VectorsAPI
 
 
 class PluginAPI(SharedAPI):
@@ -80,6 +81,12 @@ class PluginAPI(SharedAPI):
         from .knowledge_files import KnowledgeFilesAPI
 
         return KnowledgeFilesAPI(self._calls)
+
+    @cached_property
+    def vectors(self) -> "VectorsAPI":
+        from .vectors import VectorsAPI
+
+        return VectorsAPI(self._calls)
 
     @cached_property
     def listing(self) -> "ListingAPI":

@@ -24,6 +24,7 @@ from . import (
     processes,
     runs,
     runtimes,
+    vectors,
 )
 from .actions import ActionOutcome, RequestAction
 from .calls import Call, Done
@@ -117,6 +118,7 @@ _in_run, _either, _outside = (
     partial(_row, context="either"),
     partial(_row, context="plugin"),
 )
+_vectors = partial(_row, context="plugin", permission="storage:plugin", effect=_LIVE)
 _model_call = partial(_row, context="either", resource=_MODEL, max_bytes=_PROMPT_BYTES, effect=_READ)
 _state = partial(_row, context="run", api="state", scope="state", effect=_COPY)
 _storage = partial(_row, context="either", scope="storage", effect=_COPY)
@@ -147,6 +149,10 @@ HOST_ACTIONS: dict[str, HostAction] = {
         ),
         _outside("get_knowledge_file", knowledge.GetKnowledgeFile, files.FileChunk, effect=_LIVE),
         _outside("invoke_parser", knowledge.InvokeParser, knowledge.ParsedFile, effect=_LIVE),
+        _vectors("vector_upsert", vectors.VectorUpsert, Done, max_bytes=_PROMPT_BYTES),
+        _vectors("vector_search", vectors.VectorSearch, vectors.FoundVectors, max_bytes=RESULT_BYTES),
+        _vectors("vector_delete", vectors.VectorDelete, Done, max_bytes=RESULT_BYTES),
+        _vectors("vector_list", vectors.VectorList, vectors.VectorPage),
         _in_run("list_skills", ListSkills, SkillList, "skills:list", effect=_READ),
         _in_run("activate_skill", ActivateSkill, ActiveSkill, "skills:activate", resource=_SKILL, effect=_READ),
         _in_run(

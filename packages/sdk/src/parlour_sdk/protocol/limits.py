@@ -28,6 +28,14 @@ EMBED_TEXTS = 256
 """Texts of one `invoke_embedding`."""
 RETRIEVED_CHUNKS = 100
 """Chunks of one retrieval."""
+VECTORS_AT_ONCE = 256
+"""Vectors of one `vector_upsert`."""
+VECTOR_NUMBERS = 4096
+"""Numbers of one vector."""
+VECTOR_TEXT_CHARACTERS = 16 * 1024
+"""Characters of the text that belongs to a vector."""
+VECTOR_IDS = 1000
+"""Ids of one `vector_delete`."""
 SEARCH_ITEMS = 100
 """Items that one search of history finds."""
 BOOTSTRAP_ITEMS = 50

@@ -10,6 +10,7 @@ from .served.actions import Actions, Approvals
 from .served.artifacts import Artifacts
 from .served.history import Events, Transcript
 from .served.state import State, Storage
+from .served.vectors import Vectors
 
 
 class ReadableIds:
@@ -31,6 +32,7 @@ class HostRecords:
     state: State
     storage: Storage
     actions: Actions
+    vectors: Vectors
 
     @classmethod
     def from_arguments(
@@ -46,8 +48,16 @@ class HostRecords:
         for artifact_id, content in (artifacts or {}).items():
             stored.store(content, artifact_id=artifact_id)
         states, values = State(state or {}), Storage(storage or {})
-        return cls(Transcript(new_id), Events(), stored, states, values, Actions(approvals, new_id))
+        return cls(Transcript(new_id), Events(), stored, states, values, Actions(approvals, new_id), Vectors())
 
     def handlers(self) -> dict[str, Handler]:
-        groups = (self.transcript, self.events, self.artifacts, self.state, self.storage, self.actions)
+        groups = (
+            self.transcript,
+            self.events,
+            self.artifacts,
+            self.state,
+            self.storage,
+            self.actions,
+            self.vectors,
+        )
         return {name: handler for each in groups for name, handler in each.handlers().items()}

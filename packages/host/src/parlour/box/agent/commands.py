@@ -2,7 +2,9 @@
 
 import base64
 import contextlib
+import functools
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -18,6 +20,12 @@ MAX_STDIN_BYTES = 4 * 1024 * 1024
 """Bytes that may wait for a managed process that does not read its input."""
 SHELL = "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
 STREAMS = ("stdout", "stderr")
+
+
+def _limit_memory(megabytes: int) -> None:
+    """Limits the memory that a process may write to. Address space that is only reserved does not count."""
+    limit = megabytes * 1024 * 1024
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 class CommandOutput:
@@ -58,6 +66,7 @@ class AgentCommand:
             cwd=resolve(request.get("workdir") or ROOT),
             env={**os.environ, **request.get("env", {})},
             start_new_session=True,
+            preexec_fn=functools.partial(_limit_memory, request["memory_mb"]) if request.get("memory_mb") else None,
         )
         self.pipes = {name: getattr(self._process, name) for name in STREAMS}
         for pipe in (*self.pipes.values(), *filter(None, [self._process.stdin])):

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import resource
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
@@ -126,14 +125,20 @@ def _limits(engine: Engine, spec: SessionSpec) -> list[str]:
         groups = [f"--memory={memory}", f"--memory-swap={memory}"]
         groups += [f"--pids-limit={spec.processes}", f"--cpus={spec.cpus:g}"]
     if engine.name == "podman":  # which else sets a limit that it may not be allowed to set
-        hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
-        processes = MAX_PROCESSES if hard == resource.RLIM_INFINITY else min(hard, MAX_PROCESSES)
+        processes = _allowed_processes()
         groups.append(f"--ulimit=nproc={processes}:{processes}")
     return [
         *groups,
         *("--ulimit=core=0:0", f"--ulimit=nofile={OPEN_FILES}:{OPEN_FILES}", f"--shm-size={SHARED_MEMORY_MB}m"),
         _memory_folder(engine, "/tmp", "1777", temporary_mb(spec.memory_mb) * MEBIBYTE),
     ]
+
+
+def _allowed_processes() -> int:
+    import resource  # Windows has no such module
+
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    return MAX_PROCESSES if hard == resource.RLIM_INFINITY else min(hard, MAX_PROCESSES)
 
 
 def _workspace(engine: Engine, spec: SessionSpec, folders: SandboxFolders) -> list[str]:

@@ -11,6 +11,8 @@ MAX_WRITE_BYTES: Final = 1024 * 1024
 MAX_SESSION_SKILLS: Final = 1000
 MAX_MOUNTS: Final = 32
 SESSION_ID: Final = r"^[a-z0-9-]{1,64}$"
+DIGEST: Final = r"^[0-9a-f]{64}$"
+WHEEL_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.+!-]{0,240}\.whl$"
 FILE_OPERATIONS: Final = ("read", "write", "edit", "glob", "grep", "remove", "list")
 
 
@@ -121,6 +123,26 @@ class SkillPiece(_BoxMessage):
     last: bool = False
 
 
+class WheelsRequest(_BoxMessage):
+    """Names the wheels of some requirements, by the digest of these."""
+
+    digest: str = Field(pattern=DIGEST)
+
+
+class WheelPiece(WheelsRequest):
+    """A piece of a wheel."""
+
+    name: str = Field(pattern=WHEEL_NAME)
+    offset: int = Field(ge=0)
+    data: str
+
+
+class WheelsComplete(WheelsRequest):
+    """Says that all wheels of some requirements were sent, and which requirements there still are."""
+
+    needed: list[str] = Field(max_length=MAX_SESSION_SKILLS)
+
+
 class ProcessSpec(_BoxMessage):
     """A program that runs in a session until it is stopped."""
 
@@ -129,6 +151,8 @@ class ProcessSpec(_BoxMessage):
     args: list[str] = Field(default=[], max_length=200)
     environment: dict[str, str] = Field(default={}, max_length=100)
     workdir: str = "/workspace"
+    memory_mb: int = Field(default=0, ge=0)
+    """Memory that each of its processes may use; 0 means as much as the session has."""
 
 
 class ManagedProcessStart(_BoxMessage):

@@ -1,5 +1,6 @@
 """An agent's box policy: which tools of the Box it gets, with which profile, in which session."""
 
+import os
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -33,6 +34,8 @@ class BoxPolicy:
     """Patterns of commands that need a person's approval."""
     author_skills: bool = False
     """True if the agent may install skills and change those that it has installed."""
+    host_path: str = ""
+    """File or folder of the machine that the sandbox shows read-only, at the same path; empty for none."""
 
     @classmethod
     def decode(cls, values: Mapping[str, Any]) -> "BoxPolicy":
@@ -55,6 +58,11 @@ class BoxPolicy:
         return self.limits.network if locked else bool(self.network)
 
     @property
+    def shown_paths(self) -> list[str]:
+        """Returns the files of the machine that the sandbox shows."""
+        return [self.host_path] if self.host_path and "host_path" not in self.limits.locked else []
+
+    @property
     def tool_names(self) -> frozenset[str]:
         """Returns the full names of the tools that the agent gets."""
         withheld = WRITING_TOOLS if self.is_read_only else ()
@@ -73,7 +81,16 @@ class BoxPolicy:
         found = []
         if self.network is not None and "network" in self.limits.locked and self.network != self.limits.network:
             found.append(("network", f"the profile {self.profile} fixes it; choose network_basic to have a network"))
+        if self.host_path and "host_path" in self.limits.locked:
+            found.append(("host_path", f"the profile {self.profile} shows no files; choose offline_readonly"))
+        elif self.host_path and not is_plain_path(self.host_path):
+            found.append(("host_path", "write an absolute path without . and .."))
         return found
+
+
+def is_plain_path(path: str) -> bool:
+    """Returns whether a path is absolute and written without detours."""
+    return os.path.isabs(path) and os.path.normpath(path) == path and "\0" not in path
 
 
 def _split(command: str) -> list[str]:

@@ -23,9 +23,9 @@ class BoxProfile:
 
 
 PROFILES: Final = {
-    "default": BoxProfile(1, 512, 128, False, False, 30, 120, frozenset({"network"})),
+    "default": BoxProfile(1, 512, 128, False, False, 30, 120, frozenset({"network", "host_path"})),
     "offline_readonly": BoxProfile(0.5, 256, 64, False, True, 30, 60, frozenset({"network", "read_only"})),
-    "network_basic": BoxProfile(1, 512, 128, True, False, 30, 120, frozenset()),
-    "network_extended": BoxProfile(2, 1024, 256, True, False, 30, 300, frozenset()),
+    "network_basic": BoxProfile(1, 512, 128, True, False, 30, 120, frozenset({"host_path"})),
+    "network_extended": BoxProfile(2, 1024, 256, True, False, 30, 300, frozenset({"host_path"})),
 }
 DEFAULT_PROFILE: Final = "default"

@@ -130,7 +130,8 @@ class JobAttempts:
         )
 
     def _run(self, handler: JobHandler, job: Job) -> ActiveAttempt:
-        progress = JobProgress(job.progress, partial(self._write_progress, job.job_id))
+        guards = [job_rows.require_lease(job)] if handler.counts_before_attempt else []
+        progress = JobProgress(job.progress, partial(self._write_progress, job.job_id), guards)
         active = ActiveAttempt(progress, asyncio.create_task(handler.run(job, progress)))
         self._active[job.job_id] = active
         return active

@@ -88,6 +88,11 @@ def renew(job_id: JobId, owner: str, lease_until: int) -> Update:
     return Update(JOBS, {"lease_until": lease_until}, guard, returning=("cancel_requested_at",))
 
 
+def require_lease(job: Job) -> Update:
+    """Builds the statement that fails its unit if another Host has taken over the job, or it was removed."""
+    return Update(JOBS, {"owner": job.owner}, _attempt_guard(job))
+
+
 def save_progress(job_id: JobId, progress: ProgressValues) -> Update:
     """Builds the statement that stores the progress of an open job."""
     return Update(JOBS, {**_progress_columns(progress)}, _open(job_id), expect=ANY)

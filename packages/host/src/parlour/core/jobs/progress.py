@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
-from parlour.core.journal import StorageFailed
+from parlour.core.journal import Statement, StorageFailed
 from parlour_sdk.values import dataclass
 
 logger = logging.getLogger(__name__)
@@ -27,8 +27,15 @@ class ProgressValues:
 class JobProgress:
     """Receives the progress of one attempt, and passes on the request to cancel it."""
 
-    def __init__(self, values: ProgressValues, write: Callable[[ProgressValues], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        values: ProgressValues,
+        write: Callable[[ProgressValues], Awaitable[None]],
+        guards: Sequence[Statement] = (),
+    ) -> None:
         self.values = values
+        self.guards = guards
+        """Statements for units of the attempt before its end: they fail if another Host has taken over the job."""
         self._write = write
         self._written_at: float | None = None
         self._cancelled = asyncio.Event()

@@ -34,7 +34,7 @@ class EngineIngestion:
 
     async def run(self, base: KnowledgeBase, file: BaseFile, described: BaseFile, progress: JobProgress) -> TakenUp:
         """Adds or replaces a file, and returns the statements that say so. Raises KnowledgeFailed and FileCancelled."""
-        await mark_processing(self._journal, file, self._clock.now())
+        await mark_processing(self._journal, file, progress, self._clock.now())
         await progress.report(stage="fetch" if file.source == "url" else "parse", done=0, total=100)
         fetched = described
         try:

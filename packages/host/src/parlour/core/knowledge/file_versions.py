@@ -1,7 +1,9 @@
 """Units that make a new version of a file visible, or say what becomes of it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from parlour.core.jobs.progress import JobProgress
 from parlour.core.journal import GuardFailed, Journal, Statement, Unit, Update, where
 from parlour.core.model.knowledge import BaseFile, KnowledgeBase
 from parlour.core.store.tables import KNOWLEDGE_BASES
@@ -34,13 +36,28 @@ class TakenUp:
     is_new_version: bool = True
 
 
-async def mark_processing(journal: Journal, file: BaseFile, now: int) -> None:
-    """Raises FileCancelled if the file was deleted or changed."""
+class LeaseLost(FileCancelled):
+    """Raised when another Host has taken over the work, so that nothing of it may be changed here."""
+
+
+async def mark_processing(journal: Journal, file: BaseFile, progress: JobProgress, now: int) -> None:
+    """Raises FileCancelled if the file was deleted or changed, and LeaseLost."""
+    await check_lease(journal, progress)
     update = records.update_file(file, now, state="processing", error_code="", error="")
     try:
-        await journal.commit(Unit("knowledge.begin", (update,)))
+        await journal.commit(Unit("knowledge.begin", (update, *progress.guards)))
     except GuardFailed:
         raise FileCancelled from None
+
+
+async def check_lease(journal: Journal, progress: JobProgress) -> None:
+    """Raises LeaseLost if another Host has taken over the job, such as while this one was paused."""
+    if not progress.guards:
+        return
+    try:
+        await journal.commit(Unit("knowledge.check_lease", tuple(progress.guards), can_batch=True))
+    except GuardFailed:
+        raise LeaseLost from None
 
 
 def is_unchanged(file: BaseFile, fetched: BaseFile) -> bool:
@@ -71,6 +88,7 @@ def make_visible(base: KnowledgeBase, before: BaseFile, file: BaseFile, version:
         refreshed_at=now,
         **content,
     )
+    done = replace(done, where=(*done.where, *where(job_id=before.job_id)))  # not if it is to be replaced meanwhile
     size = file.size_bytes if is_new else file.size_bytes - before.size_bytes
     counted = records.count_change(base.kb_id, int(is_new), version.chunks - before.chunks, size)
     same_vectors = Update(KNOWLEDGE_BASES, {"updated_at": now}, where(kb_id=base.kb_id, generation=base.generation))

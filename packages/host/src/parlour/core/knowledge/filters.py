@@ -60,6 +60,11 @@ class RetrievalFilters:
     def on_pages(self) -> bool:
         return bool(self._page_tests)
 
+    def accepts_metadata(self, metadata: Mapping[str, Any]) -> bool:
+        """Returns whether all conditions hold for the metadata of a plugin's vector."""
+        tests = (*self._file_tests, *self._page_tests)
+        return all(_holds(metadata.get(name), operator, value) for name, operator, value in tests)
+
     def accepts_file(self, file: BaseFile) -> bool:
         return all(_holds(_file_value(file, name), operator, value) for name, operator, value in self._file_tests)
 

@@ -19,7 +19,17 @@ from parlour.core.store.tables import KNOWLEDGE_FILES
 
 from . import records
 from .collections import ensure_collection
-from .file_versions import FileCancelled, NewVersion, TakenUp, is_unchanged, keep_visible, make_visible, mark_processing
+from .file_versions import (
+    FileCancelled,
+    LeaseLost,
+    NewVersion,
+    TakenUp,
+    check_lease,
+    is_unchanged,
+    keep_visible,
+    make_visible,
+    mark_processing,
+)
 from .ports import HOST_CONTEXT, Embeddings, FileParser, KnowledgeFailed, VectorStores
 from .records import KnowledgeRecords
 
@@ -71,8 +81,8 @@ class Ingestion:
         `described` is the file with its new content. Raises KnowledgeFailed with the reason, and FileCancelled.
         """
         try:
+            await mark_processing(self._journal, file, progress, self._clock.now())
             await self.discard(base, file)
-            await mark_processing(self._journal, file, self._clock.now())
             await progress.report(stage="fetch" if file.source == "url" else "parse", done=0, total=100)
             async with self._contents.fetch(base, described) as (path, fetched):
                 described = fetched
@@ -80,7 +90,10 @@ class Ingestion:
                     await self._contents.forget(file, fetched)
                     return keep_visible(file, self._clock.now())
                 return await self._take_up(base, file, fetched, path, progress)
+        except LeaseLost:
+            raise
         except (KnowledgeFailed, FileCancelled):
+            await check_lease(self._journal, progress)
             await self.discard(base, file)
             await self._contents.forget(file, described)
             raise
@@ -115,14 +128,14 @@ class Ingestion:
             pages, parser = max(pages, part.pages), part.parser or parser
             waiting += part.passages
             while len(waiting) >= EMBEDDED_AT_ONCE:
-                count += await self._write(base, file, generation, waiting[:EMBEDDED_AT_ONCE])
+                count += await self._write(base, file, generation, waiting[:EMBEDDED_AT_ONCE], progress)
                 waiting = waiting[EMBEDDED_AT_ONCE:]
                 await self._check_limit(base, file, count)
             await progress.report(stage="embed", done=min(99, part.percent))
             if progress.is_cancelled:
                 raise FileCancelled
         if waiting:
-            count += await self._write(base, file, generation, waiting)
+            count += await self._write(base, file, generation, waiting, progress)
         if not count:
             raise KnowledgeFailed("file.no_text", "the file has no text; a scan needs text recognition (OCR) first")
         await self._check_limit(base, file, count)
@@ -130,18 +143,26 @@ class Ingestion:
         await progress.report(stage="switch", done=100)
         return make_visible(base, before, file, NewVersion(count, pages, parser), self._clock.now())
 
-    async def _write(self, base: KnowledgeBase, file: BaseFile, generation: int, passages: Sequence[Passage]) -> int:
+    async def _write(
+        self,
+        base: KnowledgeBase,
+        file: BaseFile,
+        generation: int,
+        passages: Sequence[Passage],
+        progress: JobProgress,
+    ) -> int:
         document = document_name(file.file_id, generation)
         texts = [passage.searchable for passage in passages]
         vectors = await self._embeddings.embed(base.embedding_model, texts, HOST_CONTEXT)
         await ensure_collection(self._stores.of(base.store), self._embeddings, base, vectors.shape[1])
         ids = [records.chunk_id(file.file_id, generation, passage.position) for passage in passages]
+        await check_lease(self._journal, progress)
         await self._stores.of(base.store).add(base.collection, document, ids, vectors)
         now = self._clock.now()
-        still_there = Update(KNOWLEDGE_FILES, {"updated_at": now}, where(file_id=file.file_id))
+        still_there = Update(KNOWLEDGE_FILES, {"updated_at": now}, where(file_id=file.file_id, job_id=file.job_id))
         rows = [records.insert_chunk(file, generation, passage, now) for passage in passages]
         try:
-            await self._journal.commit(Unit("knowledge.chunks", (still_there, *rows), can_batch=True))
+            await self._journal.commit(Unit("knowledge.chunks", (still_there, *progress.guards, *rows), can_batch=True))
         except GuardFailed:
             raise FileCancelled from None
         return len(passages)

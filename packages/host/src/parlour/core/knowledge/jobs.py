@@ -150,6 +150,8 @@ class KnowledgeJobs:
         base, file = await self._find(job)
         if base is None or file is None or file.generation >= job.payload["generation"]:
             return JobDone()
+        if file.job_id != job.job_id:
+            return JobDone()  # it was replaced since; a later job takes up the new content
         described = replace(file, **job.payload.get("content", {}))
         try:
             taken = await self._of(base).run(base, file, described, progress)

@@ -106,6 +106,8 @@ class ParsedPart:
     percent: int
     pages: int = 0
     parser: str = ""
+    chunk_seconds: float = 0.0
+    """Seconds in which the text was cut into passages, as far as the parser knows."""
 
 
 class FileParser(Protocol):

@@ -17,6 +17,7 @@ from parlour_sdk.values import dataclass
 
 from . import fusion
 from .filters import RetrievalFilters
+from .measured import StageMeter
 from .ports import Embeddings, KnowledgeEngines, KnowledgeFailed, VectorHits, VectorStores
 from .records import KnowledgeRecords, split_words
 from .word_search import WordMatches, WordSearch
@@ -66,6 +67,7 @@ class Retrieval:
         stores: VectorStores,
         reranker: Reranker,
         engines: KnowledgeEngines | None = None,
+        meter: StageMeter | None = None,
     ) -> None:
         self._journal = journal
         self._records = KnowledgeRecords(journal)
@@ -73,6 +75,7 @@ class Retrieval:
         self._stores = stores
         self._reranker = reranker
         self._engines = engines
+        self._meter = meter or StageMeter()
         self._word_searches: dict[KnowledgeBaseId, WordSearch] = {}
 
     def forget(self, kb_id: KnowledgeBaseId) -> None:
@@ -89,6 +92,18 @@ class Retrieval:
         engine_settings: Mapping[str, Any] | None = None,
     ) -> SearchReport:
         """Returns the best passages for a query, possibly none. Raises KnowledgeFailed."""
+        with self._meter.measure("search"):
+            return await self._search(base, query, filters, context, settings, engine_settings)
+
+    async def _search(
+        self,
+        base: KnowledgeBase,
+        query: str,
+        filters: Mapping[str, Any] | None,
+        context: CallContext,
+        settings: RetrievalSettings | None,
+        engine_settings: Mapping[str, Any] | None,
+    ) -> SearchReport:
         query = query.strip()[:MAX_QUERY_CHARACTERS]
         if not query:
             raise KnowledgeFailed("invalid_argument", "query: it must hold a word")
@@ -220,8 +235,9 @@ class Retrieval:
         head = ranked[: settings.rerank_top_k]
         texts = [passage.text for passage, _ in head]
         try:
-            async with asyncio.timeout(RERANK_SECONDS):
-                scores = await self._reranker.rerank(settings.rerank_model, query, texts, context)
+            with self._meter.measure("rerank"):
+                async with asyncio.timeout(RERANK_SECONDS):
+                    scores = await self._reranker.rerank(settings.rerank_model, query, texts, context)
         except (KnowledgeFailed, TimeoutError) as failure:
             logger.warning("reranking failed, so the order before it is used: %s", failure)
             report.notes.append("rerank_failed")

@@ -5,7 +5,6 @@ from dataclasses import asdict, field
 from pathlib import PurePath
 from typing import Any, Final, Literal, get_args
 
-from parlour.core.encoding import dumps, loads
 from parlour_sdk.values import dataclass
 
 from .ids import ArtifactId, ChunkId, KnowledgeBaseId, KnowledgeFileId, ModelId
@@ -84,6 +83,8 @@ class KnowledgeBase:
 
     def encode(self) -> str:
         """Returns everything but the ids and the generation as JSON."""
+        from parlour.core.encoding import dumps  # the readers of files import this module, but need no pydantic
+
         values = asdict(self)
         for name in ("kb_id", "name", "generation"):
             values.pop(name)
@@ -91,6 +92,8 @@ class KnowledgeBase:
 
     @classmethod
     def decode(cls, row: Mapping[str, Any]) -> "KnowledgeBase":
+        from parlour.core.encoding import loads
+
         values = loads(row["definition"])
         values["chunks"] = ChunkSettings(**values["chunks"])
         values["retrieval"] = RetrievalSettings(**values["retrieval"])

@@ -10,6 +10,8 @@ from parlour_sdk.values import dataclass
 from .ids import McpServerId
 
 Transport = Literal["http", "sse", "stdio"]
+Restart = Literal["always", "on_failure", "never"]
+"""Whether a command whose process ends is started again; `on_failure` gives up after some failures in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,9 @@ class McpServer:
     """True if its sandbox has a network."""
     mounts: tuple[str, ...] = ()
     """Files and folders of the machine that its sandbox shows read-only."""
+    restart: Restart = "always"
+    memory_mb: int = 0
+    """Memory that its process in the sandbox may use; 0 means as much as the sandbox has."""
 
     def encode(self) -> str:
         return dumps(asdict(self))

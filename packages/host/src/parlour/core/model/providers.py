@@ -21,6 +21,7 @@ from parlour_sdk.protocol.resources import (
 from parlour_sdk.protocol.skills import ActiveSkill
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
 from parlour_sdk.protocol.usage import Usage
+from parlour_sdk.protocol.vectors import FoundVector, VectorPage, VectorRecord
 from parlour_sdk.values import dataclass
 
 from .ids import NO_AGENT, NO_BOT, NO_CONVERSATION, NO_RUN, AgentId, BotId, ConversationId, ModelId, PluginId, RunId
@@ -122,6 +123,22 @@ class Knowledge(Protocol):
     async def parse_file(self, plugin_id: PluginId, file_key: str, parser: str) -> ParsedFile:
         """Reads such a file. Raises ProviderFailed."""
         ...
+
+
+class PluginVectors(Protocol):
+    """Keeps and searches the vectors of plugins. `owner` is that of the plugin's storage. Raises ProviderFailed."""
+
+    async def upsert(self, owner: str, collection: str, records: Sequence[VectorRecord]) -> None: ...
+
+    async def search(
+        self, owner: str, collection: str, vector: Sequence[float], top_k: int, filters: Mapping[str, Any] | None
+    ) -> Sequence[FoundVector]: ...
+
+    async def delete(
+        self, owner: str, collection: str, vector_ids: Collection[str] | None, prefix: str | None
+    ) -> None: ...
+
+    async def list_ids(self, owner: str, collection: str, prefix: str, after: str, limit: int) -> VectorPage: ...
 
 
 class Skills(Protocol):

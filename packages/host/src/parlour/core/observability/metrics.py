@@ -60,6 +60,7 @@ class Metrics:
     def __init__(self) -> None:
         self._counters: Counter[tuple[str, Labels]] = Counter()
         self._durations = Histogram()
+        self._observed: dict[tuple[str, Labels], Histogram] = {}
         self._run_start_times: dict[str, int] = {}
 
     def on_commit(self, unit: Unit) -> None:
@@ -73,6 +74,10 @@ class Metrics:
     def count(self, name: str, *labels: tuple[str, str]) -> None:
         """Adds one to a counter for something that no unit of the journal reports."""
         self._add(name, *labels)
+
+    def observe(self, name: str, seconds: float, *labels: tuple[str, str]) -> None:
+        """Adds a duration to a histogram. The values of the labels are few and fixed."""
+        self._observed.setdefault((name, labels), Histogram()).add(seconds)
 
     def _count_decision(self, insert: Insert) -> None:
         """Counts how events ended, and the decisions of message policies."""
@@ -130,10 +135,12 @@ class Metrics:
         yield "run_milliseconds", round(self._durations.total * 1000)
 
     def samples(self) -> Iterator[Sample]:
-        """Yields all counters and the histogram of run durations."""
+        """Yields all counters and histograms."""
         for (name, labels), value in sorted(self._counters.items()):
             yield Sample(name, labels, value)
         yield from _buckets("parlour_run_seconds", self._durations)
+        for (name, labels), histogram in sorted(self._observed.items(), key=lambda each: each[0]):
+            yield from _buckets(name, histogram, labels)
 
 
 def _usage_amounts(usage: str) -> Iterable[tuple[str, int]]:
@@ -143,10 +150,11 @@ def _usage_amounts(usage: str) -> Iterable[tuple[str, int]]:
     ]
 
 
-def _buckets(name: str, histogram: Histogram) -> Iterator[Sample]:
+def _buckets(name: str, histogram: Histogram, labels: Labels = ()) -> Iterator[Sample]:
     cumulative_count = 0
     for bound, count in zip((*BUCKET_BOUNDS_SECONDS, float("inf")), histogram.counts, strict=True):
         cumulative_count += count
-        yield Sample(f"{name}_bucket", (("le", "+Inf" if bound == float("inf") else f"{bound:g}"),), cumulative_count)
-    yield Sample(f"{name}_sum", (), histogram.total)
-    yield Sample(f"{name}_count", (), cumulative_count)
+        limit = "+Inf" if bound == float("inf") else f"{bound:g}"
+        yield Sample(f"{name}_bucket", (*labels, ("le", limit)), cumulative_count)
+    yield Sample(f"{name}_sum", labels, histogram.total)
+    yield Sample(f"{name}_count", labels, cumulative_count)

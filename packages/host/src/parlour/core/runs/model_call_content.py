@@ -94,11 +94,21 @@ def encode_request(request: Request, parameters: dict[str, Any], redactor: Redac
         return builder.encode({**fields, "parameters": parameters}), builder.truncated
     fields = request.model_dump(mode="json", include={"messages", "tools"}, exclude_none=True)
     messages, tools = builder.messages(fields["messages"]), fields.get("tools", [])
-    if len(dumps(tools)) > MAX_TOOLS_CHARACTERS:
+    encoded_tools = dumps(tools)
+    if len(encoded_tools) > MAX_TOOLS_CHARACTERS:
         builder.truncated = True
-        tools = [{"name": each["name"]} for each in tools]
-    stored = {"messages": messages, "tools": tools, "parameters": ContentBuilder(redactor).limit(parameters)}
-    return redactor.redact_json(dumps(stored)), builder.truncated
+        encoded_tools = dumps([{"name": each["name"]} for each in tools])
+    # The system message and the tools are the same in many requests, so that each is redacted once.
+    system = messages[:1] if messages and messages[0]["role"] == "system" else []
+    stored_system = redactor.redact_repeated_json(dumps(system))[1:-1]
+    stored_others = redactor.redact_json(dumps(messages[len(system) :]))[1:-1]
+    stored_messages = ",".join(part for part in (stored_system, stored_others) if part)
+    stored_tools = redactor.redact_repeated_json(encoded_tools)
+    limited_parameters = redactor.redact_json(dumps(ContentBuilder(redactor).limit(parameters)))
+    return (
+        f'{{"messages":[{stored_messages}],"tools":{stored_tools},"parameters":{limited_parameters}}}',
+        builder.truncated,
+    )
 
 
 def encode_answer(answer: dict[str, Any], redactor: Redactor) -> tuple[str, bool]:

@@ -1,9 +1,10 @@
 """Storage: binary values by area, owner and name, for data that is too large for state. The caller enforces quotas."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, Upsert, starts_with, where
+from parlour.core.model.event import PREVIEW_WORKSPACE
 from parlour.core.model.ids import NO_BINDING, PluginId, RunId
 from parlour.core.model.ports import Clock
 from parlour.core.model.storage_owners import storage_owners
@@ -13,6 +14,12 @@ from .tables import PLUGIN_CONFIGS, STORAGE
 
 Quotas = Mapping[str, int]
 MEBIBYTE = 1024 * 1024
+VECTORS: Final = "vectors"
+"""Area of the vectors that the Host keeps for plugins; the names are `collection/id`."""
+VECTOR_COLLECTIONS: Final = "vector_collections"
+"""Area with one value per collection of vectors: what is in it."""
+PLUGIN_AREAS: Final = ("plugin", VECTORS, VECTOR_COLLECTIONS)
+"""Areas whose owner is the plugin."""
 DEFAULT_QUOTAS: Quotas = {"plugin": 100 * MEBIBYTE, "binding": 100 * MEBIBYTE, "workspace": 1024 * MEBIBYTE}
 """Quotas in bytes per owner of an area."""
 
@@ -68,16 +75,17 @@ class Storage:
         await self._write("storage.delete", removal, run, self._clock.now())
 
     async def delete_plugin_data(self, plugin_id: PluginId, workspace_id: str = "default") -> None:
-        """Deletes the configuration and all values of a plugin, also of its bindings. Values of the workspace area
-        stay.
+        """Deletes the configuration and all values of a plugin, also of its bindings and of previews. Values of the
+        workspace area stay.
         """
-        owners = storage_owners(workspace_id, plugin_id, NO_BINDING)
-        areas = (
-            Delete(STORAGE, where(area="plugin", owner=owners["plugin"]), expect=ANY),
-            Delete(STORAGE, where(area="binding", owner=starts_with(owners["binding"])), expect=ANY),
-            Delete(PLUGIN_CONFIGS, where(plugin_id=plugin_id), expect=ANY),
-        )
-        await self._journal.commit(Unit("storage.forget", areas))
+        areas = [Delete(PLUGIN_CONFIGS, where(plugin_id=plugin_id), expect=ANY)]
+        for workspace in (workspace_id, PREVIEW_WORKSPACE):
+            owners = storage_owners(workspace, plugin_id, NO_BINDING)
+            areas += [
+                *(Delete(STORAGE, where(area=area, owner=owners["plugin"]), expect=ANY) for area in PLUGIN_AREAS),
+                Delete(STORAGE, where(area="binding", owner=starts_with(owners["binding"])), expect=ANY),
+            ]
+        await self._journal.commit(Unit("storage.forget", tuple(areas)))
 
     async def _write(self, unit: str, statement: Statement, run: EffectfulRun | None, now: int) -> None:
         """Commits a write. A write of a run succeeds only while the run is running, and counts as its effect."""

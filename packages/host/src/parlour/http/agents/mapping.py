@@ -134,6 +134,7 @@ def _box_policy(policy: BoxPolicy) -> BoxPolicyResponse:
         "session_template": policy.session_template,
         "ask": list(policy.ask),
         "author_skills": policy.author_skills,
+        "host_path": policy.host_path,
     }
 
 

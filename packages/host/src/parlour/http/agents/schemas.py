@@ -154,6 +154,12 @@ class BoxPolicyBody(BaseModel):
     session_template: str = Field(default=DEFAULT_TEMPLATE, min_length=1, max_length=MAX_TEMPLATE_CHARACTERS)
     ask: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(default=[], max_length=100)
     author_skills: bool = Field(default=False, description="It may install skills, and change those it has installed.")
+    host_path: str = Field(
+        default="",
+        max_length=4096,
+        description="File or folder of the machine that its sandbox shows read-only, at the same path; most profiles "
+        "lock it",
+    )
 
 
 class MemoryPolicyBody(BaseModel):
@@ -303,6 +309,8 @@ class BoxPolicyResponse(TypedDict):
     ask: list[str]
     """Patterns of commands that need an approval."""
     author_skills: bool
+    host_path: str
+    """File or folder of the machine that its sandbox shows read-only; empty for none."""
 
 
 class MemoryPolicyResponse(TypedDict):

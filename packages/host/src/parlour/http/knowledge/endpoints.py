@@ -101,7 +101,8 @@ def router(
     async def view(base: KnowledgeBase) -> KnowledgeBaseResponse:
         row = await access.service.records.base_row(base.kb_id)
         used_by, engine_config = references.agents_using(base.kb_id), plugins.masked_config(base)
-        return base_response(base, row, used_by, engine_config, plugins.problem(base))
+        problem = stores.problem(base.store) if base.is_builtin else plugins.problem(base)
+        return base_response(base, row, used_by, engine_config, problem)
 
     async def after_change(principal: Principal, before: KnowledgeBase | None, after: KnowledgeBase | None) -> None:
         if before is not None and after is not None and after.is_changing:

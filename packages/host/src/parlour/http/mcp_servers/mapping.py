@@ -67,6 +67,8 @@ class McpServerMapper:
             body.sandboxed,
             body.network,
             tuple(body.mounts),
+            body.restart,
+            body.memory_mb,
         )
 
     def _sandbox_confirmation(
@@ -142,6 +144,8 @@ def to_response(server: McpServer, status: McpServerStatus) -> McpServerResponse
         "sandboxed": server.sandboxed,
         "network": server.network,
         "mounts": list(server.mounts),
+        "restart": server.restart,
+        "memory_mb": server.memory_mb,
         "status": status_response(status),
     }
 

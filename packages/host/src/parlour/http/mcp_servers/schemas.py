@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
@@ -17,6 +17,7 @@ HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 CONFIRMATION_TEXT = "run without a sandbox"
 """Text with which an operator confirms that a command runs with the Host's own rights."""
+MIN_MEMORY_MB = 32
 RESERVED_HEADERS = frozenset({"host", "content-length", "content-type", "accept", "transfer-encoding", "connection"})
 
 
@@ -88,6 +89,14 @@ class McpServerBody(BaseModel):
         description="Files and folders of the machine that its sandbox shows read-only, below those of the setting "
         "box.local.allowed_mount_roots",
     )
+    restart: Literal["always", "on_failure", "never"] = Field(
+        default="always",
+        description="Whether a command is started again when it ends: always, until it has failed five times in a row, "
+        "or not before the server is saved or switched on again",
+    )
+    memory_mb: int = Field(
+        default=0, le=16_384, description="Memory of its process in the sandbox in MiB; 0 means as the sandbox has"
+    )
     confirmation: str = Field(
         default="",
         max_length=100,
@@ -105,11 +114,20 @@ class McpServerBody(BaseModel):
             raise PydanticCustomError(
                 "remote", f"a server over {self.transport} needs a url, and takes no command, arguments or environment"
             )
-        if not self.sandboxed and (self.network or self.mounts):
-            raise PydanticCustomError("sandbox", "network and mounts are for a server that is sandboxed")
+        if not self.sandboxed and (self.network or self.mounts or self.memory_mb):
+            raise PydanticCustomError("sandbox", "network, mounts and memory_mb are for a server that is sandboxed")
+        if self.transport != "stdio" and self.restart != "always":
+            raise PydanticCustomError("restart", "only a server over stdio is started, so only it has a restart")
         if self.sandboxed and self.transport != "stdio":
             raise PydanticCustomError("sandbox", "only a server over stdio runs in the sandbox")
         return self
+
+    @field_validator("memory_mb")
+    @classmethod
+    def _enough_memory(cls, value: int) -> int:
+        if 0 != value < MIN_MEMORY_MB:
+            raise PydanticCustomError("memory", f"must be 0, or at least {MIN_MEMORY_MB}")
+        return value
 
 
 class ResourceBody(BaseModel):
@@ -204,6 +222,8 @@ class McpServerResponse(TypedDict):
     sandboxed: bool
     network: bool
     mounts: list[str]
+    restart: Literal["always", "on_failure", "never"]
+    memory_mb: int
     unsandboxed_at: int
     """When that was, in milliseconds since 1970; 0: nobody did."""
     status: McpStatus

@@ -31,6 +31,8 @@ HELP = {
     "parlour_refused_connections_total": "Connections that were refused or cut, by reason",
     "parlour_throttled_logins_total": "Logins that were refused before the password was looked at, by reason",
     "parlour_door_requests_total": "Requests to doors, by door and result: accepted, repeated, or why refused",
+    "parlour_knowledge_jobs_total": "Attempts of background work on knowledge bases, by task and outcome",
+    "parlour_knowledge_stage_seconds": "How long stages of files and searches of knowledge bases took, by outcome",
     "parlour_connections": "Connections that are open",
     "parlour_active_runs": "Runs that are active",
     "parlour_resident_memory_bytes": "Memory of the Host's own process",

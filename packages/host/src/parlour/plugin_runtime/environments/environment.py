@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import fcntl
 import hashlib
 import json
 import logging
@@ -16,6 +15,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+from parlour.file_locks import try_lock_file
 from parlour.isolation.subprocesses import OnLine, ignore_line
 from parlour_sdk.values import dataclass
 
@@ -280,9 +280,8 @@ def _locked_now(file: Path) -> Iterator[bool]:
 def _try_lock(descriptor: int, file: Path) -> bool:
     """Locks an open file. Returns False if another process has it locked, or has deleted it since it was opened."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return os.path.samestat(os.fstat(descriptor), os.stat(file))
-    except (BlockingIOError, FileNotFoundError):
+        return try_lock_file(descriptor) and os.path.samestat(os.fstat(descriptor), os.stat(file))
+    except FileNotFoundError:
         return False
 
 

@@ -1,7 +1,6 @@
 """The folders that a started program may use: its working directory and its home."""
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from parlour.core.errors import CallRejected
 from parlour.core.model.ids import PluginId
+from parlour.file_locks import try_lock_file
 
 FOLDER_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 SYSTEM_ROOTS = (
@@ -110,10 +110,8 @@ def locked(folder: Path) -> Iterator[None]:
     finally:
         os.close(own)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CallRejected("conflict", "workspace: another process works in this folder") from None
+        if not try_lock_file(descriptor):
+            raise CallRejected("conflict", "workspace: another process works in this folder")
         os.utime(descriptor)
         yield
     finally:

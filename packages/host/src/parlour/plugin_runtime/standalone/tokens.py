@@ -1,7 +1,6 @@
 """The tokens with which Hosts may use this runtime: created once, shown once, stored as digests in one small file."""
 
 import contextlib
-import fcntl
 import hashlib
 import hmac
 import os
@@ -10,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from parlour.file_locks import lock_file
 
 
 class Token(BaseModel):
@@ -98,7 +99,7 @@ class Tokens:
     def _lock(self) -> Iterator[None]:
         descriptor = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock_file(descriptor)
             yield
         finally:
             os.close(descriptor)

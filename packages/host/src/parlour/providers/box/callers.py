@@ -86,7 +86,7 @@ class BoxCallers:
 def session_spec(policy: BoxPolicy, title: str, workspace_id: str) -> SessionSpec:
     """Returns the session of a policy. Agents with other limits get another session for the same chat."""
     limits = policy.limits
-    parts = [workspace_id, policy.profile, policy.has_network, policy.is_read_only, title]
+    parts = [workspace_id, policy.profile, policy.has_network, policy.is_read_only, title, *policy.shown_paths]
     session_id = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:SESSION_ID_CHARACTERS]
     return SessionSpec(
         session_id=session_id,
@@ -97,4 +97,5 @@ def session_spec(policy: BoxPolicy, title: str, workspace_id: str) -> SessionSpe
         processes=limits.processes,
         network=policy.has_network,
         read_only=policy.is_read_only,
+        mounts=policy.shown_paths,
     )

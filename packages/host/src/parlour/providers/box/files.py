@@ -8,7 +8,8 @@ from parlour.core.model.providers import ProviderFailed
 
 from .service import BoxService
 
-PIECE_BYTES: Final = 512 * 1024
+PIECE_BYTES: Final = 1024 * 1024
+"""Bytes that one request may write. A file that a model writes fits, so it is never half written."""
 CALL_SECONDS: Final = 35.0
 """Seconds that a request may take, including the start of the sandbox."""
 

@@ -1,6 +1,7 @@
 """Writes results of commands as models read them: the outputs, shortened in the middle, and how the command ended."""
 
 import base64
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,6 +12,13 @@ STATUS_SENTENCES: Final = {
     "processes": "The command failed because it started more processes than the sandbox allows.",
     "quota": "The command was killed because the workspace is full.",
 }
+
+_UNREACHABLE: Final = re.compile(
+    r"network is unreachable|name or service not known|temporary failure in name resolution|could not resolve host"
+    r"|failed to resolve|dns error|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)",
+    re.IGNORECASE,
+)
+"""What programs write when they reach no other machine."""
 
 
 def decoded_output(stream: Mapping[str, Any]) -> str:
@@ -45,3 +53,8 @@ def outcome_sentence(result: Mapping[str, Any], timeout_seconds: float) -> str:
             if code is not None and code < 0:
                 return f"Ended by signal {-code}."
             return f"Exit code {code}." if code else ""
+
+
+def network_sentence(output: str, has_network: bool) -> str:
+    """Returns why a command reached no other machine, if its output says that it did not."""
+    return "" if has_network or not _UNREACHABLE.search(output) else "This sandbox has no network."

@@ -70,6 +70,7 @@ class BoxServers:
             "command": target.command,
             "args": list(target.arguments),
             "environment": dict(target.environment),
+            "memory_mb": server.memory_mb,
         }
         names = {"session_id": session.session_id}
         try:
@@ -93,7 +94,7 @@ def _session(server: McpServer) -> SessionSpec:
         session_id=f"mcp-{digest}",
         title=f"MCP server {server.name}",
         cpus=limits.cpus,
-        memory_mb=limits.memory_mb,
+        memory_mb=max(limits.memory_mb, server.memory_mb),
         processes=limits.processes,
         network=server.network,
         persistent=True,

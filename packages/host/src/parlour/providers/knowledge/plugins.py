@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import mimetypes
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PurePath
@@ -145,11 +146,12 @@ class PluginParsers:
         blocks = [
             chunking.Block(each.text, (each.title,) if each.title else (), each.page or 0) for each in parsed.sections
         ]
+        started = time.perf_counter()
         passages = await asyncio.to_thread(
             lambda: list(chunking.cut(blocks or [chunking.Block(parsed.text)], settings))
         )
         pages = max((each.page or 0 for each in parsed.sections), default=0)
-        yield ParsedPart(passages, 100, pages, parser_name(component))
+        yield ParsedPart(passages, 100, pages, parser_name(component), time.perf_counter() - started)
 
     async def parse_whole(self, component: Parser, path: Path, name: str, mime_type: str) -> ParsedFile:
         """Returns what a parser reads. Raises KnowledgeFailed."""

@@ -21,7 +21,7 @@ from .spool import Spool
 
 INCOMING = "incoming"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)  # Windows has neither
 
 
 class FolderObjects:

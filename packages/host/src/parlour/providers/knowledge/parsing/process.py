@@ -180,4 +180,6 @@ async def _last_log(process: IsolatedProcess) -> str:
 
 def _part(message: dict[str, Any]) -> ParsedPart:
     passages = [Passage(**values) for values in message["passages"]]
-    return ParsedPart(passages, message["percent"], message["pages"], message.get("type", ""))
+    return ParsedPart(
+        passages, message["percent"], message["pages"], message.get("type", ""), message.get("chunk_seconds", 0.0)
+    )

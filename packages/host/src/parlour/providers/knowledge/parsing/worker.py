@@ -6,6 +6,7 @@ python -m parlour.providers.knowledge.parsing.worker FILE NAME TYPE CHUNKER TOKE
 import json
 import resource
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -49,12 +50,16 @@ def _read(path: Path, mime_type: str, settings: ChunkSettings) -> None:
         mime_type = check_archive(path)
     progress = _Progress()
     batch: list[dict[str, Any]] = []
+    started, writing = time.perf_counter(), 0.0
     for passage in cut(progress.watch(_reader(mime_type)(path)), settings):
         batch.append(_line(passage))
         if len(batch) == BATCH_PASSAGES:
+            written = time.perf_counter()
             _write({"passages": batch, "percent": progress.percent, "pages": progress.pages})
+            writing += time.perf_counter() - written
             batch = []
-    _write({"passages": batch, "percent": 100, "pages": progress.pages, "type": mime_type})
+    cutting = max(0.0, time.perf_counter() - started - writing - progress.read_seconds)
+    _write({"passages": batch, "percent": 100, "pages": progress.pages, "type": mime_type, "chunk_seconds": cutting})
     _write({"end": True})
 
 
@@ -101,10 +106,11 @@ def _reader(mime_type: str) -> Reader:
 
 
 class _Progress:
-    """Knows how many pages are read."""
+    """Knows how many pages are read, and how long that took."""
 
     def __init__(self) -> None:
         self.pages = 0
+        self.read_seconds = 0.0
         self._page = 0
 
     @property
@@ -112,13 +118,17 @@ class _Progress:
         return 100 * max(0, self._page - 1) // self.pages if self.pages else 0
 
     def watch(self, blocks: Iterator[Block | int]) -> Iterator[Block]:
+        started = time.perf_counter()
         for block in blocks:
+            self.read_seconds += time.perf_counter() - started
             if isinstance(block, int):
                 self.pages = block
             else:
                 self._page = block.page
                 self.pages = max(self.pages, block.page)
                 yield block
+            started = time.perf_counter()
+        self.read_seconds += time.perf_counter() - started
 
 
 def _line(passage: Passage) -> dict[str, Any]:

@@ -34,10 +34,13 @@ class StoreAccount:
     secret: str = ""
 
 
-def store_problem(name: str, accounts: Mapping[str, StoreAccount]) -> str:
-    """Returns why a store can't be used; empty if it can."""
+def store_problem(name: str, accounts: Mapping[str, StoreAccount], is_sole: bool = True) -> str:
+    """Returns why a store can't be used; empty if it can. `is_sole` is false if several Hosts share the database."""
     if name not in STORES:
         return f"there is no vector store '{name[:40]}'; there are {', '.join(STORES)}"
+    if not is_sole and not accounts.get(name, StoreAccount()).url:
+        reason = "its files are on the disk of one Host, and several Hosts share this database"
+        return f"{reason}; use pgvector, or a store with a server"
     if name == BUILTIN_STORE:
         return ""
     extra, modules = NEEDED[name]
@@ -51,16 +54,17 @@ def store_problem(name: str, accounts: Mapping[str, StoreAccount]) -> str:
 class StoreCatalogue:
     """The vector stores of a Host. Implements the port `VectorStores`."""
 
-    def __init__(self, folder: Path, accounts: Mapping[str, StoreAccount]) -> None:
+    def __init__(self, folder: Path, accounts: Mapping[str, StoreAccount], is_sole: bool = True) -> None:
         self._folder = folder
         self._accounts = accounts
+        self._is_sole = is_sole
         self._open: dict[str, VectorStore] = {}
 
     def of(self, name: str) -> VectorStore:
         """Returns a store. Raises KnowledgeFailed if it can't be used."""
         store = self._open.get(name)
         if store is None:
-            problem = store_problem(name, self._accounts)
+            problem = store_problem(name, self._accounts, self._is_sole)
             if problem:
                 raise KnowledgeFailed("store_unavailable", f"vector store '{name[:40]}': {problem}")
             store = self._open[name] = self._opened(name)

@@ -21,6 +21,7 @@ from .worker_process import WorkerProcess, new_session
 
 logger = logging.getLogger(__name__)
 
+GIVEN_UP = "it is not started again before it is saved or switched on again"
 
 OpenTarget = Callable[[], AbstractAsyncContextManager[tuple[McpEndpoint, ServerProcess | None]]]
 """Returns how to reach a server, and its process if it runs in the Box. Raises ServerLost or SecretUnreadable."""
@@ -56,7 +57,11 @@ class McpConnection:
         changed: Callable[[], None],
         clock: Clock,
         pace: ReconnectPolicy,
+        restarts: int | None = None,
     ) -> None:
+        """`restarts` is how often in a row a failed server is started again; None means without an end."""
+        self._restarts = restarts
+        self._has_given_up = False
         self._name = name
         self._open = open_target
         self._worker = worker
@@ -99,7 +104,11 @@ class McpConnection:
         attempts = self._attempts
         with suppress(TimeoutError):
             async with asyncio.timeout(self._pace.patience):
-                while not self._session and (self._attempts == attempts or not self._attempt_done.is_set()):
+                while (
+                    not self._has_given_up
+                    and not self._session
+                    and (self._attempts == attempts or not self._attempt_done.is_set())
+                ):
                     self._retry_now.set()
                     self._attempt_done.clear()
                     await self._attempt_done.wait()
@@ -112,6 +121,7 @@ class McpConnection:
 
     async def _run(self) -> None:
         backoff = Backoff(self._pace.first_pause, self._pace.longest_pause, jitter=0)
+        failures = 0
         while True:
             self._retry_now.clear()
             self._attempts += 1
@@ -120,7 +130,12 @@ class McpConnection:
             except (ServerLost, SecretUnreadable, OSError) as error:
                 if self.status.state == "connected":
                     backoff.reset()
-                self._on_failed(str(error))
+                    failures = 0
+                failures += 1
+                self._has_given_up = self._restarts is not None and failures > self._restarts
+                self._on_failed(f"{error}; {GIVEN_UP}" if self._has_given_up else str(error))
+                if self._has_given_up:
+                    return
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._retry_now.wait(), backoff.next_delay())
 
@@ -152,5 +167,5 @@ class McpConnection:
         if reason != previous.last_error:
             logger.warning("MCP server %s: %s", self._name, reason)
         self.status = replace(previous, state="failed", since=self._clock.now(), last_error=reason)
-        if previous.state != "connected":
+        if previous.state != "connected" or self._has_given_up:
             self._attempt_done.set()

@@ -1,7 +1,7 @@
 """Provides the tools of all configured MCP servers as one source, named `server.tool`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -9,7 +9,7 @@ from typing import Any
 
 from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.model.ids import McpServerId
-from parlour.core.model.mcp_server import McpServer
+from parlour.core.model.mcp_server import McpServer, Restart
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.secrets import SecretBox, SecretUnreadable
@@ -28,6 +28,9 @@ UNSANDBOXED = (
     "a server of the transport 'stdio' would run outside any sandbox with the Host's own rights; "
     "an owner or admin confirms that where the server is edited, or the setting mcp.allow_unsandboxed allows it for all"
 )
+
+RESTARTS: Mapping[Restart, int | None] = {"always": None, "on_failure": 5, "never": 0}
+"""How often in a row a server is started again after a failure."""
 
 
 class McpServers:
@@ -109,8 +112,9 @@ class McpServers:
         return McpServerStatus("connected", self._clock.now(), identity=identity, listing=listing)
 
     def _connection(self, server: McpServer) -> McpConnection:
+        restarts = RESTARTS[server.restart]
         return McpConnection(
-            server.name, partial(self._open, server), self._worker, self._change, self._clock, self._pace
+            server.name, partial(self._open, server), self._worker, self._change, self._clock, self._pace, restarts
         )
 
     @asynccontextmanager
