@@ -95,6 +95,7 @@ PER_HOST = {
     "core.observability.live_feed.LiveFeed._subscribers": "readers of the live page",
     "core.observability.metrics.Histogram.counts": "metrics of this process",
     "core.observability.metrics.Metrics._counters": "metrics of this process",
+    "core.observability.metrics.Metrics._observed": "metrics of this process",
     "core.observability.metrics.Metrics._run_start_times": "start of active runs, for metrics",
     "core.observability.observed_journal.ObservedJournal._unobserved": "units that observers have not seen yet",
     "core.observability.statistics.Statistics._written_totals": "totals that are already stored",
@@ -141,7 +142,6 @@ PER_HOST = {
 """State that belongs to this process and stays correct whatever other Hosts do."""
 
 CACHES = {
-    "providers.knowledge.plugin_vectors.StoredVectors._loaded": ("storage", "checked by a token"),
     "core.config.agents.AgentRepository._items": ("agents", "reloaded by version"),
     "core.config.bots.BotRepository._items": ("bots", "reloaded by version"),
     "core.config.budgets.BudgetRepository._items": ("budgets", "reloaded by version"),
