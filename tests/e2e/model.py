@@ -35,7 +35,8 @@ class ScriptedModel:
         if reply.get("status"):
             return web.json_response({"error": {"message": "".join(reply["pieces"])}}, status=reply["status"])
         if not body.get("stream"):
-            return web.json_response(whole(Say("".join(reply["pieces"]), usage=USAGE)))
+            calls = reply.get("tool_calls")
+            return web.json_response(whole(Say("".join(reply.get("pieces", ())), tool_calls=calls, usage=USAGE)))
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         await self._stream(response, reply)

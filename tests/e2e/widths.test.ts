@@ -2,7 +2,7 @@
 import { beforeAll, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { bot, localAgent } from "./support/furnish";
+import { bot, localAgent, pipeline } from "./support/furnish";
 import { type Ids, PAGES } from "./support/pages";
 import { go, settled, visit, world } from "./support/visit";
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   await world.say(account, LONG, 99, { name: LONG });
   await world.answered(account, 1);
   const [run] = (await world.api<{ items: { run_id: string }[] }>("GET", `/runs?agent_id=${agentId}`)).items;
-  ids = { agentId, botId, runId: run!.run_id };
+  ids = { agentId, botId, runId: run!.run_id, pipelineId: await pipeline(world, `${LONG} desk`, agentId) };
 });
 
 /** Returns elements that overflow the page or a parent that does not scroll, and tab bars that scroll vertically. */

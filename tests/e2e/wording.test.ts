@@ -2,7 +2,7 @@
 import { beforeAll, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { bot, localAgent, until } from "./support/furnish";
+import { bot, localAgent, pipeline, until } from "./support/furnish";
 import { type Ids, PAGES } from "./support/pages";
 import { go, settled, visit, world } from "./support/visit";
 import { word } from "./support/words";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await world.say(account, "Hello", 4711, { name: "Ida" });
   await world.answered(account, 1);
   const [run] = (await world.api<{ items: { run_id: string }[] }>("GET", `/runs?agent_id=${agentId}`)).items;
-  ids = { agentId, botId, runId: run!.run_id };
+  ids = { agentId, botId, runId: run!.run_id, pipelineId: await pipeline(world, "Plain desk", agentId) };
 
   const gone = await localAgent(world, "Gone");
   await world.api("POST", "/events?wait=result", { agent_id: gone, input: { text: "Hello" } });

@@ -11,6 +11,7 @@ from tests.platforms.kook.driver import KookDriver
 from tests.platforms.lark.driver import LarkDriver
 from tests.platforms.line.driver import LineDriver
 from tests.platforms.matrix.driver import MatrixDriver
+from tests.platforms.officialaccount.driver import OfficialAccountDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
 from tests.platforms.qqofficial.driver import QQDriver
 from tests.platforms.satori.driver import SatoriDriver
@@ -39,6 +40,7 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "lark": SuitePlatform(LarkDriver),
     "line": SuitePlatform(LineDriver),
     "matrix": SuitePlatform(MatrixDriver, server_fixture="home"),
+    "officialaccount": SuitePlatform(OfficialAccountDriver),
     "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),
     "satori": SuitePlatform(SatoriDriver),
     "qqofficial": SuitePlatform(QQDriver),

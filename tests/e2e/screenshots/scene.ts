@@ -1,5 +1,5 @@
 // A small library that has had Parlour for a while: what there is to be seen on each page.
-import { bot, doorkeeper, localAgent, until, writtenModel } from "../support/furnish";
+import { bot, doorkeeper, localAgent, pipeline, until, writtenModel } from "../support/furnish";
 import type { Ids } from "../support/pages";
 import type { Reply, World } from "../support/world";
 
@@ -54,7 +54,7 @@ export async function furnish(world: World): Promise<Ids> {
     "all is well again",
     async () => (await world.api<{ status: { state: string } }>("GET", `/bots/${botId}`)).status.state === "connected",
   );
-  return { agentId, botId, runId };
+  return { agentId, botId, runId, pipelineId: await pipeline(world, "Reading desk", agentId) };
 }
 
 function routesTo(agent_id: string): object[] {

@@ -85,14 +85,18 @@ export async function bot(world: World, name: string, agentId: string, groups: n
   return { botId: bot_id, account };
 }
 
-/** An agent, a bot and a run, so that no page is empty. */
+export async function pipeline(world: World, name: string, agent_id: string): Promise<string> {
+  return (await world.api<{ pipeline_id: string }>("POST", "/pipelines", { name, agent_id })).pipeline_id;
+}
+
+/** An agent, a bot, a pipeline and a run, so that no page is empty. */
 export async function somethingEverywhere(world: World, name = "Everywhere"): Promise<Ids> {
   const agentId = await agent(world, name, ECHO);
   const { botId, account } = await bot(world, name, agentId);
   await world.say(account, "Hello", 1);
   await world.answered(account, 1);
   const [run] = (await world.api<Page<{ run_id: string }>>("GET", `/runs?agent_id=${agentId}`)).items;
-  return { agentId, botId, runId: run!.run_id };
+  return { agentId, botId, runId: run!.run_id, pipelineId: await pipeline(world, `${name} desk`, agentId) };
 }
 
 export const person = (world: World, who: Person, role: string) => world.api("POST", "/users", { ...who, role });

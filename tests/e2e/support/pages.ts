@@ -1,5 +1,5 @@
 // Every page there is: its name, and where it is once something is there to be seen.
-export type Ids = { agentId: string; botId: string; runId: string };
+export type Ids = { agentId: string; botId: string; runId: string; pipelineId: string };
 
 export const PAGES: [name: string, path: (ids: Ids) => string][] = [
   ["home", () => "/"],
@@ -12,6 +12,7 @@ export const PAGES: [name: string, path: (ids: Ids) => string][] = [
   ["new-agent", () => "/agents/new"],
   ["agent", ({ agentId }) => `/agents/${agentId}`],
   ["pipelines", () => "/pipelines"],
+  ["pipeline", ({ pipelineId }) => `/pipelines/${pipelineId}`],
   ["runs", () => "/runs"],
   ["run", ({ runId }) => `/runs/${runId}`],
   ["approvals", () => "/approvals"],

@@ -12,7 +12,7 @@ from wechatpy.enterprise import WeChatClient as CompanyClient
 from wechatpy.enterprise import parse_message as parse_company
 from wechatpy.enterprise.crypto import WeChatCrypto as CompanyCrypto
 from wechatpy.exceptions import WeChatException
-from wechatpy.replies import TextReply
+from wechatpy.replies import TextReply, deserialize_reply
 
 
 def crypto(request):
@@ -47,7 +47,17 @@ def echo(request):
 
 
 def reply(request):
-    return {"xml": TextReply(content=request["content"], source="gh_1", target="ann").render()}
+    rendered = TextReply(content=request["content"], source=request["source"], target=request["target"]).render()
+    return encrypt({**request, "content": rendered})
+
+
+def read_reply(request):
+    content = crypto(request).decrypt_message(
+        request["xml"], request["signature"], request["timestamp"], request["nonce"]
+    )
+    found = deserialize_reply(content)
+    text = found.content if found.type == "text" else found.image
+    return {"type": found.type, "source": found.source, "target": found.target, "text": text}
 
 
 def send(request):
@@ -59,7 +69,7 @@ def send(request):
     return {"sent": sent, "user": client.user.get(request["user"])}
 
 
-CALLS = {"encrypt": encrypt, "decrypt": decrypt, "echo": echo, "reply": reply, "send": send}
+CALLS = {"encrypt": encrypt, "decrypt": decrypt, "echo": echo, "reply": reply, "read_reply": read_reply, "send": send}
 
 for line in sys.stdin:
     wanted = json.loads(line)

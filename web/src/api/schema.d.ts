@@ -451,6 +451,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/bots/{bot_id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Bot Preview
+         * @description Its transcript is the history of this preview.
+         */
+        get: operations["read_bot_preview"];
+        put?: never;
+        /**
+         * Preview Bot
+         * @description Answered by the bot's routes, in a real run with a history of its own. Tools that may change something are
+         *     asked about first.
+         */
+        post: operations["preview_bot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bots/{bot_id}/routes": {
         parameters: {
             query?: never;
@@ -1622,6 +1647,30 @@ export interface paths {
          * @description Nothing is stored, counted or sent.
          */
         post: operations["try_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Pipeline Preview
+         * @description Its transcript is the history of this preview.
+         */
+        get: operations["read_pipeline_preview"];
+        put?: never;
+        /**
+         * Preview Pipeline
+         * @description Answered by the stored pipeline, as POST /bots/{bot_id}/preview does for a bot.
+         */
+        post: operations["preview_pipeline"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5701,6 +5750,28 @@ export interface components {
             ungranted: components["schemas"]["PermissionTextResponse"][];
         };
         /**
+         * PersonBody
+         * @description The person who is said to write. Only rules see the id and the role.
+         */
+        PersonBody: {
+            /**
+             * Id
+             * @default preview
+             */
+            id?: string;
+            /**
+             * Name
+             * @default
+             */
+            name?: string;
+            /**
+             * Role
+             * @description Role in the group, such as admin
+             * @default
+             */
+            role?: string;
+        };
+        /**
          * PipelineBody
          * @description Only name and agent_id are required.
          * @example {
@@ -6024,6 +6095,56 @@ export interface components {
             values: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * PreviewBody
+         * @description A message as if it were written on the platform. Repeated with its event_id, it is the same message.
+         * @example {
+         *       "chat_id": "42",
+         *       "chat_type": "group",
+         *       "mentions_bot": true,
+         *       "person": {
+         *         "id": "7",
+         *         "name": "Ann",
+         *         "role": "admin"
+         *       },
+         *       "text": "Hello!"
+         *     }
+         */
+        PreviewBody: {
+            /**
+             * Chat Id
+             * @default preview
+             */
+            chat_id?: string;
+            /**
+             * Chat Type
+             * @default private
+             * @enum {string}
+             */
+            chat_type?: "private" | "group";
+            /** Event Id */
+            event_id?: string | null;
+            /**
+             * Mentions Bot
+             * @description In a group: whether the message mentions the bot
+             * @default false
+             */
+            mentions_bot?: boolean;
+            /**
+             * @default {
+             *       "id": "preview",
+             *       "name": "",
+             *       "role": ""
+             *     }
+             */
+            person?: components["schemas"]["PersonBody"];
+            /** Text */
+            text: string;
+        };
+        PreviewConversation: {
+            /** @description The conversation that keeps the history of this preview; null before the first message. */
+            conversation_id: string | null;
         };
         /**
          * PricesBody
@@ -8742,6 +8863,89 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_bot_preview: {
+        parameters: {
+            query?: {
+                chat_id?: string;
+                chat_type?: "private" | "group";
+            };
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewConversation"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    preview_bot: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait */
+                timeout?: number;
+                /** @description Answer when the event is settled */
+                wait?: "result" | null;
+            };
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventResult"];
+                };
+            };
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedEvent"];
+                };
             };
             /** @description What went wrong, in words */
             default: {
@@ -11727,6 +11931,89 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PipelineDryRun"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_pipeline_preview: {
+        parameters: {
+            query?: {
+                chat_id?: string;
+                chat_type?: "private" | "group";
+            };
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewConversation"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    preview_pipeline: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait */
+                timeout?: number;
+                /** @description Answer when the event is settled */
+                wait?: "result" | null;
+            };
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventResult"];
+                };
+            };
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedEvent"];
                 };
             };
             /** @description What went wrong, in words */

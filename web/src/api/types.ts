@@ -27,6 +27,7 @@ export type BoxSession = Schemas["BoxSessionResponse"];
 export type SkillDetail = Schemas["SkillDetailResponse"];
 export type SkillPreview = Schemas["SkillPreviewResponse"];
 export type InstalledSkills = Schemas["InstalledSkillsResponse"];
+export type EventResult = Schemas["EventResult"];
 export type PipelineBody = Schemas["PipelineBody"];
 export type PolicyBody = Schemas["MessagePolicy"];
 export type ResourcePolicy = Schemas["ResourcePolicyResponse"];

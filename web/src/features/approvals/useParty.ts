@@ -8,8 +8,8 @@ import { party } from "./approvalDetails";
 export function useParty(identity: string, name = ""): string {
   const { t } = useTranslation();
   const me = useMe();
-  const { isKey, id, isShort } = party(identity);
-  if (me && identity === `user:${me.user_id}`) return me.name || me.email || id;
+  const { isKey, id, isShort } = party(identity.replace(/^preview:/, ""));
+  if (me && identity.replace(/^preview:/, "") === `user:${me.user_id}`) return me.name || me.email || id;
   if (isKey) return t("approvals.key", { key: name || id });
   if (!name || name === id) return id;
   return isShort ? name : `${name} (${id})`;

@@ -15,6 +15,7 @@ import { Switch } from "../../components/Switch";
 import { Tabs } from "../../components/Tabs";
 import { formatTime, localized } from "../../lib/format";
 import { usePatchField } from "../../lib/usePatchField";
+import { PreviewChat } from "../previews/PreviewChat";
 import { BotEvents } from "./BotEvents";
 import { BotSettings } from "./BotSettings";
 import { DefaultAgents } from "./DefaultAgents";
@@ -64,6 +65,11 @@ export default function BotPage() {
             content: <RoutesEditor key={botId} botId={botId} adapter={adapter} />,
           },
           { id: "defaults", label: t("defaultAgents.title"), content: <DefaultAgents bot={current} /> },
+          {
+            id: "preview",
+            label: t("previews.title"),
+            content: <PreviewChat key={botId} target={{ kind: "bot", id: botId }} />,
+          },
           { id: "events", label: t("bots.events"), content: <BotEvents botId={botId} /> },
           {
             id: "settings",

@@ -64,7 +64,7 @@ export function PipelineDryRun({ pipelineId, pipeline }: { pipelineId: string; p
         <ErrorMessage error={outcome.error} />
         <div role="status" aria-live="polite" className="space-y-3 text-sm">
           {outcome.data && (
-            <p className="font-medium">
+            <p className="font-medium wrap-anywhere">
               {outcome.data.answered_by
                 ? t("pipelines.answers", { name: agent ?? outcome.data.answered_by })
                 : t("pipelines.unanswered")}
@@ -74,9 +74,10 @@ export function PipelineDryRun({ pipelineId, pipeline }: { pipelineId: string; p
             {outcome.data?.steps.map((step, number) => (
               <li key={number} className="space-y-1">
                 <span className="flex flex-wrap items-center gap-2">
-                  <Badge tone={TONES[step.verdict]}>{t(`policyVerdict.${step.verdict}`)}</Badge> {step.reason}
+                  <Badge tone={TONES[step.verdict]}>{t(`policyVerdict.${step.verdict}`)}</Badge>
+                  <span className="min-w-0 wrap-anywhere">{step.reason}</span>
                 </span>
-                {step.after !== null && <q className="block text-quiet">{step.after}</q>}
+                {step.after !== null && <q className="block wrap-anywhere text-quiet">{step.after}</q>}
               </li>
             ))}
           </ol>

@@ -17,9 +17,11 @@ import { Field, Input, Select } from "../../components/Field";
 import { PageBody } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
 import { Switch } from "../../components/Switch";
+import { Tabs } from "../../components/Tabs";
 import { useSave } from "../../lib/useSave";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import * as agentQueries from "../agents/queries";
+import { PreviewChat } from "../previews/PreviewChat";
 import { PolicySectionFields } from "../policies/PolicyFields";
 import { POLICY_SECTIONS } from "../policies/policyForm";
 import * as pipelineQueries from "./queries";
@@ -148,7 +150,20 @@ function Editor({ current }: { current: Versioned<Pipeline> }) {
             )}
           </div>
         </form>
-        <PipelineDryRun pipelineId={pipeline.pipeline_id} pipeline={bodyOf(displayed)} />
+        <Tabs
+          tabs={[
+            {
+              id: "dry-run",
+              label: t("pipelines.dryRun"),
+              content: <PipelineDryRun pipelineId={pipeline.pipeline_id} pipeline={bodyOf(displayed)} />,
+            },
+            {
+              id: "preview",
+              label: t("previews.title"),
+              content: <PreviewChat target={{ kind: "pipeline", id: pipeline.pipeline_id }} unsaved={dirty} />,
+            },
+          ]}
+        />
       </div>
     </PageBody>
   );

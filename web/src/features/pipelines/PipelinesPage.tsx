@@ -49,7 +49,11 @@ export default function PipelinesPage() {
                 text={pipeline.problem ?? pipeline.description}
                 marks={
                   <>
-                    <Badge>{agents.find((each) => each.agent_id === pipeline.agent_id)?.name ?? t("form.gone")}</Badge>
+                    <Badge>
+                      <span className="max-w-48 truncate">
+                        {agents.find((each) => each.agent_id === pipeline.agent_id)?.name ?? t("form.gone")}
+                      </span>
+                    </Badge>
                     {pipeline.problem && <Badge tone="warn">{t("pipelines.silent")}</Badge>}
                   </>
                 }

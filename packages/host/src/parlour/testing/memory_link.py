@@ -6,6 +6,7 @@ from typing import Any
 
 from parlour.core.model.ids import BotId
 from parlour.core.platforms.port import ConnectionState, FileContent, FileUnavailable, IncomingEvent
+from parlour_sdk.protocol.people import ChatType
 
 WAIT_SECONDS = 30.0
 
@@ -18,6 +19,8 @@ class MemoryLink:
         self.incoming: list[IncomingEvent] = []
         self.states: list[tuple[ConnectionState, str]] = []
         self.files: dict[str, FileContent] = {}
+        self.held: dict[tuple[ChatType, str], int] = {}
+        """Numbers of held replies, by chat."""
         self.stored_cursor: str | None = None
         self._changed = asyncio.Event()
 
@@ -46,6 +49,9 @@ class MemoryLink:
         if artifact_id not in self.files:
             raise FileUnavailable(artifact_id, f"there is no artifact '{artifact_id}'")
         return self.files[artifact_id]
+
+    async def held_replies(self, chat_type: ChatType, chat_id: str) -> int:
+        return self.held.get((chat_type, chat_id), 0)
 
     @property
     def now(self) -> tuple[ConnectionState, str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from parlour.core.platforms.port import ConnectionState, FileContent, HostLink, IncomingEvent
+from parlour_sdk.protocol.people import ChatType
 
 SECRET_NAMES = ("token", "secret", "cookie", "authorization", "csrf")
 HIDDEN = "hidden"
@@ -55,6 +56,9 @@ class Recorder:
 
     async def content(self, artifact_id: str) -> FileContent:
         return await self._link.content(artifact_id)
+
+    async def held_replies(self, chat_type: ChatType, chat_id: str) -> int:
+        return await self._link.held_replies(chat_type, chat_id)
 
     def _write(self, incoming: IncomingEvent) -> None:
         self._number += 1

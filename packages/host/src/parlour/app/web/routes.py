@@ -84,6 +84,8 @@ from parlour.http.plugins import config_endpoints as plugin_configs
 from parlour.http.plugins import endpoints as plugins
 from parlour.http.plugins.audit import PluginAudit
 from parlour.http.plugins.config_endpoints import PluginConfigForms
+from parlour.http.previews import endpoints as previews
+from parlour.http.previews.service import PreviewChats
 from parlour.http.principals import Authenticator
 from parlour.http.runs import endpoints as runs
 from parlour.http.runs.queries import RunListing
@@ -247,6 +249,12 @@ class RouterBuilder:
                 host.clock,
             ),
             word_lists.router(core.word_lists, self._policies, host.cursors, host.ids, host.clock),
+            previews.router(
+                core.bots,
+                core.pipelines,
+                PreviewChats(core.gateway, core.conversations, host.ids, host.clock),
+                self.event_service,
+            ),
         ]
 
     def _users_of_pipeline(self, pipeline_id: PipelineId) -> Iterator[str]:

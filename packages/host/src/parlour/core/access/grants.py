@@ -20,6 +20,7 @@ from parlour.core.model.ids import NO_BINDING, NO_CONVERSATION, NO_RUNNER, Conve
 from parlour.core.model.memory import NAMESPACE as MEMORY_NAMESPACE
 from parlour.core.model.memory import MemoryPolicy
 from parlour.core.model.pipeline import Pipeline
+from parlour.core.model.preview import as_judged
 from parlour.core.model.providers import Providers
 from parlour.core.model.resource_policy import ResourcePolicy, Selection
 from parlour.core.model.runner import RunnerDescriptor
@@ -113,12 +114,12 @@ def compute(
         runner_id=descriptor.runner_id,
         apis=granted_apis(manifest, permissions, scopes, areas),
         scopes=scopes,
-        resources=_resources(authority or event.envelope, binding, descriptor, providers),
+        resources=_resources(as_judged(authority or event.envelope), binding, descriptor, providers),
         storage=areas,
         actions=granted_actions(manifest),
         conversation_id=event.conversation_id,
         thread_id=event.envelope.thread_id,
-        other_conversations=policy.cross_conversation_history,
+        other_conversations=policy.cross_conversation_history and not event.envelope.is_preview,
     )
 
 

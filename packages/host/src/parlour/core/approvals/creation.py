@@ -62,6 +62,8 @@ class ApprovalFactory:
         """Returns a pending approval and the outbox row of its prompt, which is edited when it is decided."""
         now = self._clock.now()
         language = self.language(session)
+        if session.event.envelope.is_preview:  # its author and operators decide, and no chat shows the question
+            rule = ApprovalRule("ask", roles=(), requester=True, seconds=rule.seconds)
         approval = self._create_approval(session, subject, rule, now)
         row = compose_prompt(self._composer, session.event, approval, prompt_text(approval, now, language))
         return replace(approval, chat={**approval.chat, "asked_by": row.outbox_id}), row

@@ -115,4 +115,5 @@ def live_rule(session: RunSession) -> ApprovalRule:
     if not session.grant.allows_action(LIVE_PERMISSION):
         raise CallRejected("unauthorized", f"the action '{LIVE_PERMISSION}' was not granted to this run")
     policy = ApprovalPolicy.decode(session.binding.agent.approval_policy)
-    return policy.rule(LIVE_PERMISSION, ASK_RULE)
+    rule = policy.rule(LIVE_PERMISSION, ASK_RULE)
+    return ASK_RULE if rule.decision == "allow" and session.event.envelope.is_preview else rule

@@ -48,6 +48,8 @@ class ApprovalActionPlanner:
         """Plans an action. Raises CallRejected for an invalid request; a request that is not allowed is a plan too, as
         it is recorded.
         """
+        if session.event.envelope.is_preview:
+            return self._refusal_plan(session, action[:64], "denied", "a preview sends nothing to a platform")
         parsed = await self._parser.parse(session, action, target or {}, payload or {})
         name = f"{ELSEWHERE_PREFIX}{parsed.name}" if parsed.elsewhere else parsed.name
         if not _is_granted(session, name, parsed.name, action):

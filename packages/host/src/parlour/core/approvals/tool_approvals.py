@@ -114,10 +114,13 @@ def tool_rule(
     """Returns the rule for a call, by the policies of the run's agent as they were when the run was created.
 
     A command that the box policy asks about needs an approval unless the tool policy denies it. Without parameters,
-    the rule is that of a call that may need one. Without `tools`, the default for MCP servers is left out.
+    the rule is that of a call that may need one. Without `tools`, the default for MCP servers is left out. In a
+    preview, every tool that may change something is asked about.
     """
     agent = session.binding.agent
     rule = ToolPolicy.decode(agent.tool_policy).rule(tool_name, _default_rule(session, tool_name, tools))
+    if rule.decision == "allow" and session.event.envelope.is_preview:
+        return ALLOW_RULE if tools is not None and tools.read_only(tool_name) else ASK_RULE
     if rule.decision != "allow" or not agent.box_policy:
         return rule
     box = BoxPolicy.decode(agent.box_policy)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from parlour.core.journal import Journal, Statement
 from parlour.core.model.event import EventEnvelope
+from parlour.core.model.ids import BotId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock
 from parlour.core.model.reply_allowance import REPLY_ALLOWANCE, ReplyAllowance, ReplyUse
@@ -51,6 +52,10 @@ class HeldReplies:
         )
         statements = [outbox_rows.release(row, now) for row in released]
         return AllowedEvent(marked, (reply_allowances.insert(marked, allowance, now), *statements), released)
+
+    async def count(self, bot_id: BotId, chat: str) -> int:
+        """Returns how many replies wait for the next event of a chat."""
+        return len(await self._rows.held(bot_id, chat, self._clock.now()))
 
     def after_commit(self, event: AllowedEvent) -> None:
         """Queues the released replies. One that was deleted in the meantime is left out by the outbox."""

@@ -87,7 +87,7 @@ class CommandLog:
         unit = UnitBuilder("control.settle")
         now = self._clock.now()
         unit.add(*inbox.complete_command(outcome, now))
-        if name.startswith("/"):
+        if name.startswith("/") and not event.envelope.is_preview:
             self._host_events.add(unit, command_event(event, name.removeprefix("/"), now), event.conversation_id, now)
         rows = []
         if result.reply:

@@ -73,7 +73,7 @@ class Gateway:
             return await self._execute_command(event, command, extra_statements)
         decision = self._router.decide(event)
         await self._acceptor.renew_if_idle(event, decision)
-        observers = self._observers.plugins(event.event_type)
+        observers = self._observers.plugins(event)
         try:
             prepared = await self._preparer.store_files(event)
         except ProviderFailed:
@@ -91,7 +91,7 @@ class Gateway:
     async def _execute_command(
         self, event: EventEnvelope, command: ParsedCommand, extra_statements: Sequence[Statement]
     ) -> IngestResult:
-        observers, now = self._observers.plugins(event.event_type), self._clock.now()
+        observers, now = self._observers.plugins(event), self._clock.now()
         observer_statements = self._observers.statements(observers, Ref(0, "seq"), event.bot_id, now)
         receipt = await self._commands.execute(event, command, [*observer_statements, *extra_statements])
         result = IngestResult(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from parlour.core.journal import Ref, Statement
+from parlour.core.model.event import EventEnvelope
 from parlour.core.model.ids import BotId, PluginId
 from parlour.core.plugin_hooks.retries import ListenerDelivery, ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
@@ -16,9 +17,9 @@ class EventObservers:
         self._subscriptions = subscriptions
         self._retries = retries
 
-    def plugins(self, event_type: str) -> Sequence[PluginId]:
-        """Returns the plugins that observe events of this type."""
-        return self._subscriptions.observing_plugins(event_type)
+    def plugins(self, event: EventEnvelope) -> Sequence[PluginId]:
+        """Returns the plugins that observe this event; none observes a preview."""
+        return () if event.is_preview else self._subscriptions.observing_plugins(event.event_type)
 
     def statements(
         self, plugins: Iterable[PluginId], seq: Ref, bot_id: BotId, now: int, decision: RouteDecision | None = None

@@ -89,7 +89,7 @@ def _subject(limit: "MessageLimit", event: RecordedEvent) -> LimitSubject:
         case "bot":
             return LimitSubject(f"bot:{envelope.bot_id or envelope.source}")
         case "agent":
-            return LimitSubject("agent")
+            return LimitSubject("agent:preview" if envelope.is_preview else "agent")
 
 
 def _sender(envelope: EventEnvelope) -> str:

@@ -12,7 +12,7 @@ from parlour_sdk.values import dataclass
 from .event import EventEnvelope, RecordedEvent
 from .ids import NO_CONVERSATION, ConversationId
 
-CHAT_SURFACES = ("webui", "platform", "api")
+CHAT_SURFACES = ("webui", "platform", "api", "preview")
 """Surfaces on which users chat; on other surfaces a text that looks like a command is data."""
 
 

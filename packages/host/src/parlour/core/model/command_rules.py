@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from .event import EventEnvelope
+from .preview import as_judged
 
 ADMIN_ROLES = ("owner", "admin")
 """Roles of senders in a group that may use every command."""
@@ -38,6 +39,7 @@ class CommandRules:
 
     def allows(self, name: str, event: EventEnvelope) -> bool:
         """Returns whether the sender may use a command. In private chats everyone may use all of them."""
+        event = as_judged(event)
         if name not in self._admin_commands or event.data.get("chat_type") != "group":
             return True
         return event.actor.data.get("role") in ADMIN_ROLES

@@ -16,6 +16,8 @@ LOCALE = "locale"
 """Key in an actor's data: the language of the user, if the platform or the client provides it."""
 TEXT_REF = "text_ref"
 """Key in an event's metadata: the artifact with the whole of a text that is too long for the transcript."""
+PREVIEW_WORKSPACE = "preview"
+"""Workspace of previews, so that they have state, storage and files of their own."""
 HAPPENED_AT = "happened_at"
 """Key in an event's metadata: the time of the event by the Host's clock, if the source's clock was compared with it."""
 
@@ -83,6 +85,11 @@ class EventEnvelope:
         return ConversationKey(
             self.workspace_id, self.source, self.bot_id, self.chat, self.thread_id, self.agent_id, self.principal
         )
+
+    @property
+    def is_preview(self) -> bool:
+        """True if the event, or the run that caused it, is a preview: nothing may leave the Host for it."""
+        return self.workspace_id == PREVIEW_WORKSPACE
 
     @property
     def locale(self) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from parlour.core.model.ids import ArtifactId, BotId
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.model.reply_allowance import ReplyAllowance
+from parlour_sdk.protocol.people import ChatType
 from parlour_sdk.values import dataclass
 
 from .api import PlatformApi
@@ -97,6 +98,10 @@ class HostLink(Protocol):
 
     async def content(self, artifact_id: str) -> FileContent:
         """Loads an artifact. Raises FileUnavailable."""
+        ...
+
+    async def held_replies(self, chat_type: ChatType, chat_id: str) -> int:
+        """Returns how many replies wait for the next message of a chat."""
         ...
 
 

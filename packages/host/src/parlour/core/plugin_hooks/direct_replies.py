@@ -13,7 +13,7 @@ from parlour.core.store.tables import EVENTS
 from parlour_sdk.protocol.chain import chain_text
 from parlour_sdk.protocol.platform_api import MessageResult, ReplyMessage
 
-OWN_SURFACES = ("api", "webui")
+OWN_SURFACES = ("api", "webui", "preview")
 """Surfaces whose messages the caller or the page reads from the Host."""
 
 

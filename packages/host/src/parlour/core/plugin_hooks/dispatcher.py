@@ -134,7 +134,7 @@ class ListenerDispatcher:
             "variables": variables,
             "observing": observe_only,
         }
-        if rehearsal:
+        if rehearsal or event.envelope.is_preview:
             request["rehearsal"] = True
         if handler_call.handler:
             request["handler"] = handler_call.handler

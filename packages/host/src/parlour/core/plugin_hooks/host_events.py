@@ -12,6 +12,7 @@ from parlour.core.model.event import EventContext, EventEnvelope, Participant, R
 from parlour.core.model.ids import BotId, ConversationId, EventId, PluginId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock
+from parlour.core.model.preview import PREVIEW
 from parlour.core.store import event_log
 
 from .retries import ListenerDelivery, ListenerRetries
@@ -73,7 +74,7 @@ class ResponseEvents:
 
 
 def _is_response(row: OutboxRow) -> bool:
-    return row.kind == "message" and bool(row.run_id)
+    return row.kind == "message" and bool(row.run_id) and row.surface != PREVIEW
 
 
 def response_event(row: OutboxRow, now: int) -> EventEnvelope:

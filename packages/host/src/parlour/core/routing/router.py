@@ -1,11 +1,13 @@
 """Routes events to handlers. It does not depend on platforms, plugins or SQL."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Protocol
 
 from parlour.core.config.routes import Route, RouteRepository, sort_for_matching
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.ports import Clock
+from parlour.core.model.preview import as_judged, pipeline_of
 from parlour.core.model.reasons import Reason, make_reason
 from parlour.core.model.regex_budget import RegexMatcher
 from parlour.core.store import feedback
@@ -13,7 +15,7 @@ from parlour_sdk.values import dataclass
 
 from . import filters
 from .agent_binder import AgentBinder
-from .decisions import Drop, Misconfigured, RouteDecision, ToListeners
+from .decisions import Drop, Misconfigured, RouteDecision, ToAgent, ToHandler, ToListeners
 from .default_resolver import DefaultCandidate, DefaultResolver, sent_by_bot
 
 MAX_REPORTED_ROUTES = 10
@@ -59,6 +61,8 @@ class Router:
 
     def decide(self, event: EventEnvelope, attempts: Sequence[RouteAttempt] | None = None) -> RouteDecision:
         """Decides by the bot's routes, or by the given results of other routes."""
+        if event.is_preview and event.run_request is None:
+            return self._decide_preview(event)
         decision = self._decide(event, attempts)
         if isinstance(decision, Misconfigured) and event.event_type == feedback.EVENT_TYPE:
             return Drop(f"it is kept as feedback; {decision.reason}")  # feedback needs no answer
@@ -87,6 +91,20 @@ class Router:
         if route is None:
             return self._defaults.for_unrouted_event(event)
         return self._defaults.for_routed_event(event) if self._handlers[route.handler_type].answers_by_agent else None
+
+    def _decide_preview(self, event: EventEnvelope) -> RouteDecision:
+        """Decides for the message that a preview pretends to be. Only agents answer: everything else is left out."""
+        judged, pipeline_id = as_judged(event), pipeline_of(event)
+        if pipeline_id is None:
+            decision = self._decide(judged, None)
+        else:
+            route = Route(event.event_type, "pipeline", {"pipeline_id": pipeline_id}, description="preview")
+            decision = self._handlers[route.handler_type].resolve(judged, route, "")
+        if isinstance(decision, ToAgent):
+            return ToAgent(replace(decision.binding, bot_id=event.bot_id))
+        if isinstance(decision, ToHandler | ToListeners):
+            return Drop(f"{decision.reason}; a preview calls no handler of the type '{decision.handler_type}'")
+        return decision
 
     def _decide(self, event: EventEnvelope, attempts: Sequence[RouteAttempt] | None) -> RouteDecision:
         if event.run_request is not None:

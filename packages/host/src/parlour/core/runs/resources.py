@@ -51,7 +51,7 @@ def describe_resources(
 
 def approvals_version(agent: Agent, event: EventEnvelope) -> str:
     """Returns a text that is the same as long as the same calls of tools need an approval."""
-    group = "-group" if in_platform_group(event) else ""
+    group = "-preview" if event.is_preview else "-group" if in_platform_group(event) else ""
     if not agent.tool_policy and not agent.box_policy:
         return group
     return f"{group}-{_hash([agent.tool_policy, agent.box_policy])[:16]}"

@@ -63,12 +63,13 @@ class RunRequestBuilder:
             raise CallRejected("not_found", "event.conversation_id: no conversation of this run has this id")
         if conversation_id is None:
             envelope = self._event(request, run_request, sender.actor, f"run:{self._ids.new()}", "api")
+            envelope = replace(envelope, workspace_id=sender.workspace_id)
             return NewRunRequest(envelope, NO_CONVERSATION, sender, session.run_id)
         envelope = self._event(
             request, run_request, sender.actor, sender.chat, sender.surface, sender.bot_id, sender.thread_id
         )
         return NewRunRequest(
-            replace(envelope, data=_inherit_chat(envelope, sender)),
+            replace(envelope, workspace_id=sender.workspace_id, data=_inherit_chat(envelope, sender)),
             ConversationId(conversation_id),
             sender,
             session.run_id,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, Upsert, starts_with, where
+from parlour.core.model.event import PREVIEW_WORKSPACE
 from parlour.core.model.ids import NO_BINDING, PluginId, RunId
 from parlour.core.model.ports import Clock
 from parlour.core.model.storage_owners import storage_owners
@@ -74,16 +75,17 @@ class Storage:
         await self._write("storage.delete", removal, run, self._clock.now())
 
     async def delete_plugin_data(self, plugin_id: PluginId, workspace_id: str = "default") -> None:
-        """Deletes the configuration and all values of a plugin, also of its bindings. Values of the workspace area
-        stay.
+        """Deletes the configuration and all values of a plugin, also of its bindings and of previews. Values of the
+        workspace area stay.
         """
-        owners = storage_owners(workspace_id, plugin_id, NO_BINDING)
-        areas = (
-            *(Delete(STORAGE, where(area=area, owner=owners["plugin"]), expect=ANY) for area in PLUGIN_AREAS),
-            Delete(STORAGE, where(area="binding", owner=starts_with(owners["binding"])), expect=ANY),
-            Delete(PLUGIN_CONFIGS, where(plugin_id=plugin_id), expect=ANY),
-        )
-        await self._journal.commit(Unit("storage.forget", areas))
+        areas = [Delete(PLUGIN_CONFIGS, where(plugin_id=plugin_id), expect=ANY)]
+        for workspace in (workspace_id, PREVIEW_WORKSPACE):
+            owners = storage_owners(workspace, plugin_id, NO_BINDING)
+            areas += [
+                *(Delete(STORAGE, where(area=area, owner=owners["plugin"]), expect=ANY) for area in PLUGIN_AREAS),
+                Delete(STORAGE, where(area="binding", owner=starts_with(owners["binding"])), expect=ANY),
+            ]
+        await self._journal.commit(Unit("storage.forget", tuple(areas)))
 
     async def _write(self, unit: str, statement: Statement, run: EffectfulRun | None, now: int) -> None:
         """Commits a write. A write of a run succeeds only while the run is running, and counts as its effect."""

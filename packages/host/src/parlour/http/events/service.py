@@ -188,7 +188,10 @@ class EventService:
         self._results = results
 
     async def handle(self, body: EventBody, principal: Principal, query: EventQuery) -> Response:
-        ingested = await self._injection.inject(body, principal)
+        return await self.answer(await self._injection.inject(body, principal), query)
+
+    async def answer(self, ingested: IngestResult, query: EventQuery) -> Response:
+        """Responds to an event that was accepted."""
         if query.wait is None:
             response_body = {
                 "event_id": ingested.event_id,

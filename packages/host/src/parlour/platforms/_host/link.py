@@ -14,6 +14,7 @@ from parlour.core.config.bots import Bot, PlatformCursors
 from parlour.core.delivery.held_replies import AllowedEvent, HeldReplies
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.journal import Statement, StorageFailed
+from parlour.core.model.chats import chat_key
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.ids import ArtifactId, BotId
 from parlour.core.model.ports import Clock
@@ -22,6 +23,7 @@ from parlour.core.platforms.directory import Directory, DirectoryRecorder
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.platforms.port import ConnectionState, FileContent, FileUnavailable, IncomingEvent
 from parlour.core.store.artifact_service import MAX_READ_BYTES, ArtifactService
+from parlour_sdk.protocol.people import ChatType
 from parlour_sdk.values import dataclass
 
 logger = logging.getLogger(__name__)
@@ -97,6 +99,9 @@ class BotLink:
             raise FileUnavailable(artifact_id, failed.message) from failed
         except StorageFailed as failed:
             raise FileUnavailable(artifact_id, failed.message, retryable=True) from failed
+
+    async def held_replies(self, chat_type: ChatType, chat_id: str) -> int:
+        return await self._core.held_replies.count(self.bot_id, chat_key((chat_type, chat_id), ""))
 
     async def _content(self, artifact_id: str) -> FileContent:
         artifact = await self._core.artifacts.get(ArtifactId(artifact_id))

@@ -95,11 +95,14 @@ class ErrcodeClient:
 
         async def fetch(token: str) -> ApiResponse:
             response = await self._send(replace(request, query={**request.query, "access_token": token}))
-            if "json" in response.headers.get("Content-Type", "") or "text/plain" in response.headers.get(
-                "Content-Type", ""
-            ):
-                self._read(request, response)
-            return response
+            content_type = response.headers.get("Content-Type", "")
+            if "json" not in content_type and "text/plain" not in content_type:
+                return response
+            address = text(self._read(request, response), "video_url")  # WeChat keeps videos at another address
+            if not address:
+                return response
+            video = replace(request, path=address, query={})
+            return check_status(self._service.name, video, await self._http.send(video), _explain)
 
         return await self.tokens.use(fetch)
 

@@ -61,6 +61,9 @@ class CallSender:
     def body(self, encrypted: str, content: str) -> str:
         return xml_of({"ToUserName": self.crypto.receiver, "Encrypt": encrypted})
 
+    def answered(self, sent: SentCall, answer: str) -> None:
+        """Is called with the answer to a call, before it stops waiting."""
+
     async def verify(self, echo: str = "1616140317555161061") -> tuple[int, str]:
         """Checks the address, as the console does when it is saved."""
         encrypted = self.crypto.encrypt(echo)
@@ -121,6 +124,7 @@ class CallSender:
             else:
                 sent.answers.append(answer)
                 if answer[0] == 200:
+                    self.answered(sent, answer[1])
                     return
                 if answer[0] in (404, 503):
                     offline += 1

@@ -2,10 +2,10 @@
 
 import itertools
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import quote
 
 from aiohttp import web
@@ -48,6 +48,8 @@ class ErrcodeSimulator(PlatformSimulator[Message, ErrcodeRefusal]):
     """Subclasses add their calls as methods `call_{name}`, in which slashes of the path are underscores."""
 
     media_kinds: tuple[str, ...] = ("image", "voice", "video", "file")
+    media_endings: ClassVar[Mapping[str, tuple[str, ...]]] = MEDIA_ENDINGS
+    address_refusal = (60020, "not allow to access from your ip, hint: [17], from ip: 203.0.113.7, more info")
 
     def __init__(self, sent: list[Message]) -> None:
         self.faults = ErrcodeFaults()
@@ -120,7 +122,7 @@ class ErrcodeSimulator(PlatformSimulator[Message, ErrcodeRefusal]):
         if self.tokens[token] <= time.monotonic():
             raise ErrcodeRefusal(42001, "access_token expired")
         if not self.allowed_address:
-            raise ErrcodeRefusal(60020, "not allow to access from your ip, hint: [17], from ip: 203.0.113.7, more info")
+            raise ErrcodeRefusal(*self.address_refusal)
 
     # --- media
 
@@ -142,7 +144,7 @@ class ErrcodeSimulator(PlatformSimulator[Message, ErrcodeRefusal]):
             raise ErrcodeRefusal(40006, "invalid file size: too small")
         if len(data) > MEDIA_LIMITS[kind]:
             raise ErrcodeRefusal(40009, "invalid image size" if kind == "image" else "invalid file size")
-        if kind in MEDIA_ENDINGS and ending not in MEDIA_ENDINGS[kind]:
+        if kind in self.media_endings and ending not in self.media_endings[kind]:
             raise ErrcodeRefusal(40005, "invalid file type")
         media_id = self.add_media(kind, field.filename, data)
         return {"type": kind, "media_id": media_id, "created_at": str(int(time.time()))}

@@ -1,0 +1,1 @@
+"""Previews: administrators talk to a bot or a pipeline as if on its platform."""
