@@ -22,12 +22,14 @@ from .object_limit_settings import LimitSettings
 from .program_settings import ProgramSettings
 from .setting_values import (
     COMMA_LIST,
+    COMMAND_ROLE,
     CURRENCY,
     CURRENCY_MESSAGE,
     EXISTING_ZONE,
     FALSE_MEANS_OFF,
     LISTEN_PATTERN,
     NewAddresses,
+    NewCommandRoles,
     NewCount,
     NewCurrency,
     NewDays,
@@ -345,12 +347,12 @@ class WorkspaceSettings(ConfigSection):
         RuntimeSetting(NewPrefixes, "How chat commands begin; the first is the one that is told."),
     ] = Field(default=["/"], max_length=10)
     """Prefixes of chat commands."""
-    admin_commands: Annotated[
-        list[str],
+    command_roles: Annotated[
+        list[Annotated[str, Field(pattern=COMMAND_ROLE)]],
         COMMA_LIST,
-        RuntimeSetting(NewAddresses, "Names of commands that only owners and admins of a group use."),
+        RuntimeSetting(NewCommandRoles, "Who may use a command: `NAME:ROLE` with everyone, admin, owner or nobody."),
     ] = []
-    """Chat commands that in groups only owners and admins may use, such as `new, why`."""
+    """Roles that may use chat commands, such as `new:admin, model:owner, why:nobody`."""
     outbound_ips: Annotated[list[str], COMMA_LIST, RuntimeSetting(NewAddresses)] = []
     """Addresses from which this Host connects to platforms, shown where a platform asks for them."""
     currency: Annotated[
