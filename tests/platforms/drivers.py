@@ -11,6 +11,7 @@ from tests.platforms.kook.driver import KookDriver
 from tests.platforms.lark.driver import LarkDriver
 from tests.platforms.line.driver import LineDriver
 from tests.platforms.matrix.driver import MatrixDriver
+from tests.platforms.mattermost.driver import MattermostDriver
 from tests.platforms.officialaccount.driver import OfficialAccountDriver
 from tests.platforms.onebot11.driver import ForwardOneBotDriver, OneBotDriver
 from tests.platforms.qqofficial.driver import QQDriver
@@ -40,6 +41,7 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "lark": SuitePlatform(LarkDriver),
     "line": SuitePlatform(LineDriver),
     "matrix": SuitePlatform(MatrixDriver, server_fixture="home"),
+    "mattermost": SuitePlatform(MattermostDriver),
     "officialaccount": SuitePlatform(OfficialAccountDriver),
     "onebot11": SuitePlatform(OneBotDriver, {"forward": ForwardOneBotDriver}),
     "satori": SuitePlatform(SatoriDriver),

@@ -67,6 +67,8 @@ PER_HOST = {
     "http.front_controller.FrontController._doors": "interfaces of other standards by path, fixed",
     "http.doors.access.DoorAccess._buckets": "requests of each caller to each door in this minute",
     "http.doors.context.DoorContext._cancelling": "runs that are being cancelled because their client has gone",
+    "providers.box.skill_wheels.SkillWheels._failures": "downloads of packages that failed lately",
+    "providers.box.skill_wheels.SkillWheels._locks": "serializes downloads for the same requirements",
     "providers.box.service.BoxService._errors": "the last failed calls to the Box, for operators",
     "core.jobs.jobs.Jobs._handlers": "handlers of each kind of job",
     "app.core.Core.handlers": "handlers by type, fixed",
@@ -93,6 +95,7 @@ PER_HOST = {
     "core.observability.live_feed.LiveFeed._subscribers": "readers of the live page",
     "core.observability.metrics.Histogram.counts": "metrics of this process",
     "core.observability.metrics.Metrics._counters": "metrics of this process",
+    "core.observability.metrics.Metrics._observed": "metrics of this process",
     "core.observability.metrics.Metrics._run_start_times": "start of active runs, for metrics",
     "core.observability.observed_journal.ObservedJournal._unobserved": "units that observers have not seen yet",
     "core.observability.statistics.Statistics._written_totals": "totals that are already stored",
@@ -139,7 +142,6 @@ PER_HOST = {
 """State that belongs to this process and stays correct whatever other Hosts do."""
 
 CACHES = {
-    "providers.knowledge.plugin_vectors.StoredVectors._loaded": ("storage", "checked by a token"),
     "core.config.agents.AgentRepository._items": ("agents", "reloaded by version"),
     "core.config.bots.BotRepository._items": ("bots", "reloaded by version"),
     "core.config.budgets.BudgetRepository._items": ("budgets", "reloaded by version"),

@@ -14,7 +14,7 @@ ADD = {"command": "python3 /workspace/.skills/adder/scripts/add.py 2 3"}
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedModelsHost]:
-    host = ScriptedModelsHost(tmp_path_factory.mktemp("skills"))
+    host = ScriptedModelsHost(tmp_path_factory.mktemp("skills"), PARLOUR__BOX__DOWNLOAD_WHEELS="false")
     host.install(LOCAL_PLUGIN)
     host.start()
     file, content = wheel("tinywheel", "from a wheel")
@@ -105,6 +105,7 @@ def test_python_skill_has_an_environment_of_its_own(host: ScriptedModelsHost, ag
     assert "No module named 'tinywheel'" in said[2]
     assert "can't be installed" in said[4]
     assert "no network" in said[4]
+    assert "box.download_wheels is off" in said[4]
 
 
 def test_changed_skill_is_shown_in_its_new_version(host: ScriptedModelsHost, agent: str) -> None:

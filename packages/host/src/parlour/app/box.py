@@ -19,6 +19,7 @@ from parlour.providers.box.output_artifacts import OutputArtifacts
 from parlour.providers.box.server_processes import BoxServers
 from parlour.providers.box.service import BoxService
 from parlour.providers.box.skill_tools import SkillTools
+from parlour.providers.box.skill_wheels import SkillWheels
 from parlour.providers.box.skills import BoxSkills
 from parlour.providers.box.tools import BoxTools
 from parlour.providers.box.trial import BoxTrial
@@ -99,7 +100,8 @@ async def open_box(
     service = BoxService(connection, box_skills, ports.clock)
     files = BoxFiles(service)
     callers = BoxCallers(core.sessions, core.agents, box_skills, ports.journal, box.force_template)
-    commands = BoxCommands(service, box_skills, OutputArtifacts(core.artifacts, ports.journal, ports.clock))
+    wheels = SkillWheels(service, files, box_skills, box.download_wheels)
+    commands = BoxCommands(service, box_skills, wheels, OutputArtifacts(core.artifacts, ports.journal, ports.clock))
     tools = BoxTools(
         connection,
         lambda: skills.is_used or any(uses_box(agent) for agent in core.agents.all()),

@@ -56,6 +56,8 @@ class BoxSettings(BaseModel):
     max_sessions: int = Field(default=64, ge=1, le=5000)
     workspace_days: float = Field(default=7, gt=0, le=3650)
     """Days after its last use after which a workspace is deleted."""
+    download_wheels: bool = True
+    """True if the packages of skills are downloaded, in a sandbox with a network, for sandboxes without one."""
     local: BoxLocalSettings = BoxLocalSettings()
 
     @model_validator(mode="after")

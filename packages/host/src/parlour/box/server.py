@@ -21,6 +21,9 @@ from parlour.core.box.messages import (
     SessionRequest,
     SkillCheck,
     SkillPiece,
+    WheelPiece,
+    WheelsComplete,
+    WheelsRequest,
     WorkspaceRequest,
 )
 
@@ -29,6 +32,7 @@ from .errors import BoxError
 from .session import BoxSession
 from .sessions import BoxSessions
 from .skill_store import SkillStore
+from .wheel_store import WheelStore
 from .workspaces import Workspaces
 
 logger = logging.getLogger(__name__)
@@ -47,6 +51,7 @@ class BoxServer:
         self._info: BackendInfo | None = None
         self._sessions: BoxSessions | None = None
         self._skills: SkillStore | None = None
+        self._wheels: WheelStore | None = None
         self._initializing = asyncio.Lock()
         self._initialized_by: tuple[str, BoxConfig] | None = None
         self._actions: dict[str, Callable[[Any], Coroutine[Any, Any, Any]]] = {
@@ -61,6 +66,9 @@ class BoxServer:
             "box_process_stop": self._stop_process,
             "box_skill_check": self._check_skills,
             "box_skill_put": self._put_skill,
+            "box_wheels_check": self._check_wheels,
+            "box_wheel_put": self._put_wheel,
+            "box_wheels_complete": self._complete_wheels,
         }
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
@@ -106,6 +114,7 @@ class BoxServer:
             workspaces = Workspaces(Path(config.root), config.workspace_days)
             root = Path(config.skills_root) if config.skills_root else Path(config.root).with_name("skills")
             self._skills = SkillStore(root, config.workspace_days)
+            self._wheels = WheelStore(Path(config.wheels)) if config.wheels else None
             self._sessions = BoxSessions(
                 backend, workspaces, self._skills, config.idle_seconds, config.max_sessions, config.workspace_mb
             )
@@ -168,6 +177,25 @@ class BoxServer:
         piece = _parse(SkillPiece, data)
         await self._skill_store.receive(piece.sha256, piece.offset, piece.data, piece.last)
         return {}
+
+    async def _check_wheels(self, data: Any) -> dict[str, Any]:
+        return {"present": await self._wheel_store.has(_parse(WheelsRequest, data).digest)}
+
+    async def _put_wheel(self, data: Any) -> dict[str, Any]:
+        piece = _parse(WheelPiece, data)
+        await self._wheel_store.receive(piece.digest, piece.name, piece.offset, piece.data)
+        return {}
+
+    async def _complete_wheels(self, data: Any) -> dict[str, Any]:
+        request = _parse(WheelsComplete, data)
+        await self._wheel_store.complete(request.digest, request.needed)
+        return {}
+
+    @property
+    def _wheel_store(self) -> WheelStore:
+        if self._wheels is None:
+            raise BoxError("not_supported", "this Box has no folder for wheels")
+        return self._wheels
 
     @property
     def _skill_store(self) -> SkillStore:

@@ -1,6 +1,7 @@
 """Runs the Box as a child of the Host: requests on standard input, answers on standard output, nothing listens."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -19,7 +20,11 @@ from .server import BoxServer
 def make_backend(config: BoxConfig) -> Backend:
     """Returns the backend that the configuration names."""
     hidden = tuple(Path(folder) for folder in config.hidden)
-    tools = python_tools(_find_uv(), Path(config.wheels) if config.wheels else None)
+    wheels = Path(config.wheels) if config.wheels else None
+    if wheels is not None:
+        with contextlib.suppress(OSError):  # wheels are then not kept, which a skill that needs them says
+            wheels.mkdir(mode=0o755, parents=True, exist_ok=True)
+    tools = python_tools(_find_uv(), wheels)
     program = Path(config.bubblewrap) if config.bubblewrap else None
     return BubblewrapBackend(program, hidden, "advisory", tools, [Path(root) for root in config.mount_roots])
 

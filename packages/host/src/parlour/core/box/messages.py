@@ -11,6 +11,8 @@ MAX_WRITE_BYTES: Final = 1024 * 1024
 MAX_SESSION_SKILLS: Final = 1000
 MAX_MOUNTS: Final = 32
 SESSION_ID: Final = r"^[a-z0-9-]{1,64}$"
+DIGEST: Final = r"^[0-9a-f]{64}$"
+WHEEL_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.+!-]{0,240}\.whl$"
 FILE_OPERATIONS: Final = ("read", "write", "edit", "glob", "grep", "remove", "list")
 
 
@@ -111,6 +113,26 @@ class SkillPiece(_BoxMessage):
     offset: int = Field(ge=0)
     data: str
     last: bool = False
+
+
+class WheelsRequest(_BoxMessage):
+    """Names the wheels of some requirements, by the digest of these."""
+
+    digest: str = Field(pattern=DIGEST)
+
+
+class WheelPiece(WheelsRequest):
+    """A piece of a wheel."""
+
+    name: str = Field(pattern=WHEEL_NAME)
+    offset: int = Field(ge=0)
+    data: str
+
+
+class WheelsComplete(WheelsRequest):
+    """Says that all wheels of some requirements were sent, and which requirements there still are."""
+
+    needed: list[str] = Field(max_length=MAX_SESSION_SKILLS)
 
 
 class ProcessSpec(_BoxMessage):

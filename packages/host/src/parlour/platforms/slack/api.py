@@ -6,6 +6,7 @@ from typing import Any
 from parlour.core.platforms.api import IsKnownMessage, PlatformApi
 from parlour.core.platforms.port import PlatformRefused
 from parlour.platforms._kit.bounded_map import BoundedMap
+from parlour.platforms._kit.emoji_names import emoji_name
 from parlour.platforms._kit.outgoing_files import Fetch
 from parlour.platforms._kit.partial_sends import PartialSends
 from parlour.platforms._kit.payloads import Payload, object_in, objects_in, text
@@ -16,9 +17,8 @@ from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError, 
 from . import entities
 from .client import SlackClient, SlackRefused
 from .content import decode_chain
-from .emoji import emoji_name
 from .encode import SlackMessage, encode
-from .entities import USER_PREFIXES, SlackAccount, time_milliseconds, timestamp
+from .entities import SERVICE, USER_PREFIXES, SlackAccount, time_milliseconds, timestamp
 from .users import SlackUsers
 
 METADATA_EVENT = "message_of_parlour"
@@ -168,7 +168,7 @@ class SlackApi(PlatformApi):
         channel_id = await self._channel(chat_type, chat_id)
         try:
             moment = timestamp("message_id", message_id)
-            await self._client.call(method, channel=channel_id, timestamp=moment, name=emoji_name(reaction))
+            await self._client.call(method, channel=channel_id, timestamp=moment, name=emoji_name(reaction, SERVICE))
         except SlackRefused as refused:
             if refused.code != settled:
                 raise

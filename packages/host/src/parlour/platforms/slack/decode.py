@@ -7,6 +7,7 @@ from typing import Any
 
 from parlour.core.platforms.port import IncomingEvent
 from parlour.platforms._kit.buttons import parse_button_data
+from parlour.platforms._kit.emoji_names import emoji_character
 from parlour.platforms._kit.payloads import (
     UNREADABLE,
     Payload,
@@ -38,7 +39,6 @@ from parlour_sdk.values import dataclass
 
 from . import entities
 from .content import decode_chain
-from .emoji import emoji_character
 from .entities import NAME, SlackAccount, time_milliseconds
 
 EVENT, INTERACTIVE, COMMAND = "events_api", "interactive", "slash_commands"

@@ -12,6 +12,7 @@ from .output_artifacts import OutputArtifacts
 from .results import decoded_output, network_sentence, outcome_sentence, shorten
 from .service import BoxService
 from .skill_environment import environment_command
+from .skill_wheels import SkillWheels
 from .skills import BoxSkills
 
 MARGIN_SECONDS: Final = 35.0
@@ -23,8 +24,9 @@ DEFAULT_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 class BoxCommands:
     """The tool `exec`."""
 
-    def __init__(self, service: BoxService, skills: BoxSkills, outputs: OutputArtifacts) -> None:
+    def __init__(self, service: BoxService, skills: BoxSkills, wheels: SkillWheels, outputs: OutputArtifacts) -> None:
         self._service = service
+        self._wheels = wheels
         self._skills = skills
         self._outputs = outputs
 
@@ -73,17 +75,29 @@ class BoxCommands:
         if caller.session.read_only:
             message = f"the skill '{skill_name}' requires Python packages, and this workspace can only be read"
             raise ProviderFailed("policy_denied", message)
+        has_network = caller.session.network
+        command = environment_command(skill_name, folder, has_network, self._skills.requirements_digest(skill_name))
         request = {
             "session": caller.session.model_dump(),
-            "command": environment_command(skill_name, folder, caller.session.network),
+            "command": command,
             "timeout_seconds": INSTALL_SECONDS,
         }
-        result = await self._service.call("box_exec", request, INSTALL_SECONDS + MARGIN_SECONDS)
-        if result["status"] != "completed" or result["code"] != 0:
-            reason = shorten((decoded_output(result["stdout"]) + decoded_output(result["stderr"])).strip())
-            hint = (
-                "" if caller.session.network else " The sandbox has no network: only wheels that are here can be used."
+        reason = await self._install(request)
+        hint = "" if has_network else " The sandbox has no network: only wheels that are here can be used."
+        if reason and not has_network:
+            missing = await self._wheels.fill(skill_name)
+            reason = (
+                f"{reason}\nThe Host has not downloaded them: {missing}" if missing else await self._install(request)
             )
+        if reason:
             message = f"the Python packages of the skill '{skill_name}' can't be installed.{hint}\n{reason}"
             raise ProviderFailed("skill_invalid", message)
         return {"PATH": f"{folder}/bin:{DEFAULT_PATH}", "VIRTUAL_ENV": folder}
+
+    async def _install(self, request: dict[str, Any]) -> str:
+        """Makes an environment. Returns why that failed; empty if it did not."""
+        result = await self._service.call("box_exec", request, INSTALL_SECONDS + MARGIN_SECONDS)
+        if result["status"] == "completed" and result["code"] == 0:
+            return ""
+        output = decoded_output(result["stdout"]) + decoded_output(result["stderr"])
+        return shorten(output.strip()) or f"the installation ended with the status {result['status']}"

@@ -44,9 +44,23 @@ class BoxSkills:
 
     def environment_folder(self, name: str) -> str:
         """Returns the folder for the Python packages that a skill requires; empty if it requires none."""
+        digest = self.requirements_digest(name)
+        return f"/workspace/.venvs/{name}-{digest[:DIGEST_CHARACTERS]}" if digest else ""
+
+    def requirements_digest(self, name: str) -> str:
+        """Returns the digest of the Python packages that a skill requires; empty if it requires none."""
         skill = self._repository.get(SkillName(name))
-        required = next((file for file in skill.files if file.path == REQUIREMENTS), None) if skill else None
-        return f"/workspace/.venvs/{name}-{required.sha256[:DIGEST_CHARACTERS]}" if required is not None else ""
+        found = (file.sha256 for file in skill.files if file.path == REQUIREMENTS) if skill else iter(())
+        return next(found, "")
+
+    def all_requirements(self) -> list[str]:
+        """Returns the digests of what all skills require."""
+        return sorted({self.requirements_digest(skill.name) for skill in self._repository.all()} - {""})
+
+    def is_by_person(self, name: str) -> bool:
+        """Returns whether a person has installed a skill, rather than an agent."""
+        skill = self._repository.get(SkillName(name))
+        return skill is not None and not skill.installed_by.startswith("agent:")
 
     async def send(self, digests: Mapping[str, str]) -> None:
         """Sends the packages that the Box does not have. Raises ProviderFailed."""

@@ -1,4 +1,4 @@
-"""Names of emojis: Slack names reactions, other platforms use the characters."""
+"""Names of emojis: Slack and Mattermost name reactions, other platforms use the characters."""
 
 from parlour.core.platforms.port import PlatformRefused
 
@@ -19,15 +19,16 @@ _NAMES = {
 _CHARACTERS = {name: character for character, name in _NAMES.items()} | {"thumbsup": "👍", "thumbsdown": "👎"}
 
 
-def emoji_name(reaction: str) -> str:
-    """Returns Slack's name of an emoji, which may be given by its name. Raises PlatformRefused for an unknown one."""
+def emoji_name(reaction: str, service: str) -> str:
+    """Returns the name of an emoji, which may be given by its name. Raises PlatformRefused for an unknown one."""
     name = _NAMES.get(reaction) or _NAMES.get(reaction.rstrip("\ufe0f")) or _NAMES.get(f"{reaction}\ufe0f")
     name = name or reaction.strip(":")
     if not name or not name.isascii():
-        raise PlatformRefused("reaction: Slack needs the name of this emoji, as thumbsup or :thumbsup:", permanent=True)
+        reason = f"reaction: {service} needs the name of this emoji, as thumbsup or :thumbsup:"
+        raise PlatformRefused(reason, permanent=True)
     return name
 
 
 def emoji_character(name: str) -> str:
-    """Returns the character of a named emoji, or its name if it is one of the workspace or not known."""
+    """Returns the character of a named emoji, or its name if it is a custom one or not known."""
     return _CHARACTERS.get(name, name)

@@ -1,0 +1,1 @@
+"""Mattermost: bot accounts over the WebSocket and the REST API."""
