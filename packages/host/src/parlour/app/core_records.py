@@ -29,7 +29,7 @@ from parlour.core.delivery.streaming.streams import Streams
 from parlour.core.delivery.typing_indicator import TypingIndicator
 from parlour.core.jobs.jobs import Jobs
 from parlour.core.memory.service import MemoryService
-from parlour.core.message_policy.checks import FilterChecks, FilterService
+from parlour.core.message_policy.checks import FilterChecks
 from parlour.core.message_policy.filters import TextFilters
 from parlour.core.message_policy.moderation import ModerationFilter
 from parlour.core.message_policy.outputs import OutputPolicies
@@ -223,8 +223,4 @@ def _build_checks(ports: CorePorts, config: ConfigParts, records: RecordParts, h
     models = BudgetedModels(
         with_effect_gate(ports.providers.models, ports.ownership), config.budgets, records.reservations
     )
-    services: dict[str, FilterService] = {
-        "moderation": ModerationFilter(models, ports.clock),
-        "plugin": PluginFilter(hooks.path, ports.clock),
-    }
-    return FilterChecks(config.filters, services)
+    return FilterChecks(config.filters, ModerationFilter(models, ports.clock), PluginFilter(hooks.path, ports.clock))

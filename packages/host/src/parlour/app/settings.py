@@ -22,7 +22,6 @@ from .object_limit_settings import LimitSettings
 from .program_settings import ProgramSettings
 from .setting_values import (
     COMMA_LIST,
-    COMMAND_ROLE,
     CURRENCY,
     CURRENCY_MESSAGE,
     EXISTING_ZONE,
@@ -348,9 +347,7 @@ class WorkspaceSettings(ConfigSection):
     ] = Field(default=["/"], max_length=10)
     """Prefixes of chat commands."""
     command_roles: Annotated[
-        list[Annotated[str, Field(pattern=COMMAND_ROLE)]],
-        COMMA_LIST,
-        RuntimeSetting(NewCommandRoles, "Who may use a command: `NAME:ROLE` with everyone, admin, owner or nobody."),
+        NewCommandRoles, COMMA_LIST, RuntimeSetting(NewCommandRoles, "Who may use a command, as `NAME:ROLE`.")
     ] = []
     """Roles that may use chat commands, such as `new:admin, model:owner, why:nobody`."""
     outbound_ips: Annotated[list[str], COMMA_LIST, RuntimeSetting(NewAddresses)] = []

@@ -56,9 +56,10 @@ class FilterService(Protocol):
 class FilterChecks:
     """Collects the verdicts about a message or a reply."""
 
-    def __init__(self, filters: TextFilters, services: Mapping[str, FilterService]) -> None:
+    def __init__(self, filters: TextFilters, moderation: FilterService, plugins: FilterService) -> None:
         self._filters = filters
-        self._services = services
+        self._moderation = moderation
+        self._plugins = plugins
 
     async def ask(
         self, filters: "Sequence[AnyFilter]", text: str | None, contents: Sequence[Any], subject: FilterSubject
@@ -85,7 +86,8 @@ class FilterChecks:
         try:
             if seconds <= 0:
                 raise FilterFailed("the filters before it took too long")
-            return await self._services[each.use].check(each, texts, subject, seconds)
+            service = self._moderation if each.use == "moderation" else self._plugins
+            return await service.check(each, texts, subject, seconds)
         except FilterFailed as failure:
             is_found = on_error(each, subject.side) == "block"
             return FilterVerdict(is_found, failure.reason, is_failed=True, call=failure.call)

@@ -1,6 +1,7 @@
 """How chat commands are written, and which roles may use them. Both can change at run time."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 from .event import EventEnvelope
@@ -23,15 +24,14 @@ class CommandRules:
 
     def __init__(self, prefixes: Sequence[str] = ("/",), roles: Sequence[str] = ()) -> None:
         self._prefixes: tuple[str, ...] = ()
-        self._roles: dict[str, str] = {}
+        self._roles: Mapping[str, str] = MappingProxyType({})
         self.change(prefixes, roles)
 
     def change(self, prefixes: Sequence[str], roles: Sequence[str]) -> None:
         """Replaces the rules. An entry of `roles` is a command with its role, such as `new:admin`."""
         self._prefixes = tuple(prefixes)
-        self._roles = {
-            name.strip().lstrip("/"): role.strip() for name, _, role in (each.partition(":") for each in roles)
-        }
+        entries = (each.partition(":") for each in roles)
+        self._roles = MappingProxyType({name.strip().lstrip("/"): role.strip() for name, _, role in entries})
 
     @property
     def prefix(self) -> str:
