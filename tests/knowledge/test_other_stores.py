@@ -1,14 +1,17 @@
 """Tests the stores whose libraries are large by the contract of vector stores, embedded and against servers."""
 
 import site
-from collections.abc import AsyncIterator, Iterator
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from parlour.providers.knowledge.stores.catalogue import StoreAccount
 from parlour.testing.vector_store_contract import OpenStore, VectorStoreContract
-from tests.support.peers import ROOT, free_port, serving
+from tests.support.harness import eventually
+from tests.support.peers import ROOT, free_port
 
 from .test_stores import opener
 
@@ -59,12 +62,36 @@ class TestSeekDb(EmbeddedStore):
 
 
 @pytest.fixture(scope="module")
-async def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder, port = tmp_path_factory.mktemp("chroma"), free_port()
     address = f"http://127.0.0.1:{port}"
-    command = [PACKAGES / "bin/chroma", "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
-    async with serving(command, f"{address}/api/v2/heartbeat", folder):
+    command = [
+        PACKAGES / "bin/python",
+        PACKAGES / "bin/chroma",
+        "run",
+        "--path",
+        str(folder),
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+    try:
+        eventually(lambda: _answers(f"{address}/api/v2/heartbeat", process), "the server answers", 180)
         yield address
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _answers(address: str, process: "subprocess.Popen[bytes]") -> bool:
+    assert process.poll() is None, "the server ended"
+    try:
+        return httpx.get(address).is_success
+    except httpx.TransportError:
+        return False
 
 
 class TestChromaServer(VectorStoreContract):

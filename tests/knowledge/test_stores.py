@@ -9,6 +9,7 @@ import pytest
 
 from parlour.core.knowledge.ports import KnowledgeFailed, VectorStore
 from parlour.providers.knowledge.stores.catalogue import StoreAccount, StoreCatalogue, store_problem
+from parlour.providers.knowledge.stores.pgvector import INDEXED_ROWS
 from parlour.testing.postgres_server import PostgresServer
 from parlour.testing.vector_store_contract import COLLECTION, OpenStore, VectorStoreContract, filled, unit_vectors
 
@@ -39,6 +40,10 @@ class TestBuiltinStore(VectorStoreContract):
         return opener("builtin", tmp_path)
 
 
+def indexes(server: PostgresServer) -> list[str]:
+    return server.execute("SELECT indexname FROM pg_indexes WHERE indexname = 'p_contract_1_embedding'")
+
+
 class TestPgVector(VectorStoreContract):
     @pytest.fixture
     def open_store(self, server: PostgresServer, tmp_path: Path) -> OpenStore:
@@ -47,6 +52,15 @@ class TestPgVector(VectorStoreContract):
     async def test_a_search_uses_the_index(self, open_store: OpenStore, server: PostgresServer) -> None:
         async with open_store() as store:
             await filled(store)
+            assert not indexes(server)
+            vectors = unit_vectors(INDEXED_ROWS, 4)
+            for start in range(0, INDEXED_ROWS, 500):
+                ids = [f"many{start + place}" for place in range(500)]
+                await store.add(COLLECTION, "many:1", ids, vectors[start : start + 500])
+            await store.flush(COLLECTION)
+            assert indexes(server)
+            found = await store.search(COLLECTION, vectors[77], 1)
+            assert found.scores[0][0] == "many77"
         explained = server.execute(
             "SET enable_seqscan = off; EXPLAIN SELECT id FROM parlour_vectors.p_contract_1 "
             f"ORDER BY embedding <=> '{unit_vectors(1, 1)[0].tolist()}'::halfvec LIMIT 5"

@@ -1,6 +1,7 @@
 """Tests knowledge bases through a real Host: files go in, are taken up in the background, and are found."""
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.harness import Host, Json, error_code, eventually
 
@@ -178,3 +179,28 @@ def test_all_vectors_are_made_anew_while_the_base_is_searched(host: Host) -> Non
         lambda: host.http().get(f"/knowledge-bases/{kb_id}").json()["status"] == "ready", "the vectors are complete"
     )
     assert search(host, kb_id, "tide", mode="vector")
+
+
+def stages(host: Host) -> dict[str, float]:
+    """Returns how often each stage was measured, by stage and outcome."""
+    text = host.http(host.key("viewer")).get(f"{host.address}/metrics").text
+    samples = (sample for family in text_string_to_metric_families(text) for sample in family.samples)
+    counted = [sample for sample in samples if sample.name == "parlour_knowledge_stage_seconds_count"]
+    return {f"{each.labels['stage']} {each.labels['outcome']}": each.value for each in counted}
+
+
+def test_stages_of_files_and_searches_are_measured(host: Host) -> None:
+    before = stages(host)
+    kb_id = new_base(host)
+    finished(host, kb_id, upload(host, kb_id, "handbook.md", HANDBOOK.encode())["file_id"])
+    finished(host, kb_id, upload(host, kb_id, "damaged.pdf", b"%PDF-1.7 but nothing else")["file_id"])
+    search(host, kb_id, "annual leave")
+
+    after = stages(host)
+
+    gained = {name: after[name] - before.get(name, 0) for name in after}
+    once = ("parse done", "chunk done", "embed_query done", "search done", "parse failed")
+    assert {name: gained[name] for name in once} == dict.fromkeys(once, 1)
+    assert gained["embed done"] >= 1
+    jobs = host.http(host.key("viewer")).get(f"{host.address}/metrics").text
+    assert 'parlour_knowledge_jobs_total{task="ingest",outcome="failed"}' in jobs

@@ -1,4 +1,8 @@
-"""Stores vectors in PostgreSQL with the extension `vector`: one table per collection, half precision, an HNSW index."""
+"""Stores vectors in PostgreSQL with the extension `vector`: one table per collection, half precision, an HNSW index.
+
+A new table has no index: to build one from all rows takes a tenth of the time of adding the rows to it one by one. So
+`flush` builds it when the table is large enough to need it; a smaller one is searched exactly.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -17,6 +21,12 @@ MAX_INDEXED_NUMBERS = 4000
 CANDIDATES = 200
 """Vectors that a search of the index looks at; larger is more exact and slower."""
 CONNECTIONS = 4
+INDEXED_ROWS = 2000
+"""Vectors from which a collection has an index."""
+INDEX_SECONDS = 3600.0
+"""Seconds that building an index may take. Searches go on in the meantime."""
+INDEX_MEMORY = "512MB"
+"""Memory in which an index is built; one that does not fit takes many times as long."""
 
 
 class PgVectorStore:
@@ -49,11 +59,6 @@ class PgVectorStore:
             await database.execute(
                 f"CREATE INDEX IF NOT EXISTS {collection}_document ON {SCHEMA}.{collection} (document)"
             )
-            if dimension <= MAX_INDEXED_NUMBERS:
-                await database.execute(
-                    f"CREATE INDEX IF NOT EXISTS {collection}_embedding ON {SCHEMA}.{collection} "
-                    "USING hnsw (embedding halfvec_cosine_ops)"
-                )
 
     async def add(self, collection: str, document: str, ids: Sequence[str], vectors: Vectors) -> None:
         texts = [f"[{','.join(map(repr, row))}]" for row in vectors.tolist()]
@@ -68,7 +73,33 @@ class PgVectorStore:
             )
 
     async def flush(self, collection: str) -> None:
-        """Does nothing: each call above is committed."""
+        """Builds the index if the collection has grown large enough. Each call above is committed already."""
+        async with self._connection(INDEX_SECONDS) as database:
+            if await self._needs_index(database, collection):
+                try:
+                    await self._build_index(database, collection)
+                except asyncpg.DiskFullError:  # too little shared memory for several processes, as in a container
+                    await self._build_index(database, collection, processes=0)
+
+    async def _needs_index(self, database: Any, collection: str) -> bool:
+        if not await _exists(database, collection) or await _exists(database, f"{collection}_embedding"):
+            return False
+        dimension = await database.fetchval(
+            "SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = 'embedding'",
+            f"{SCHEMA}.{collection}",
+        )
+        query = f"SELECT count(*) FROM (SELECT 1 FROM {SCHEMA}.{collection} LIMIT {INDEXED_ROWS}) AS first_rows"
+        return bool(dimension <= MAX_INDEXED_NUMBERS and await database.fetchval(query) == INDEXED_ROWS)
+
+    async def _build_index(self, database: Any, collection: str, processes: int | None = None) -> None:
+        async with database.transaction():
+            await database.execute(f"SET LOCAL maintenance_work_mem = '{INDEX_MEMORY}'")
+            if processes is not None:
+                await database.execute(f"SET LOCAL max_parallel_maintenance_workers = {processes}")
+            await database.execute(
+                f"CREATE INDEX IF NOT EXISTS {collection}_embedding ON {SCHEMA}.{collection} "
+                "USING hnsw (embedding halfvec_cosine_ops)"
+            )
 
     async def search(
         self, collection: str, vector: Vectors, limit: int, documents: Collection[str] | None = None
