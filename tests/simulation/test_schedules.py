@@ -49,6 +49,7 @@ STEPS = (
     "send",
     "event.hooked",
     "hooks.answer",
+    "filters.answer",
     "job.begin",
     "job.wait",
     "job.end",

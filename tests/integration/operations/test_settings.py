@@ -58,7 +58,7 @@ def test_a_change_acts_at_once_is_audited_and_outlives_a_restart(host: Host) -> 
     assert host.http().get("/settings").json() == changed
     assert STOPPING not in host.log(), "the log tells of errors only"
     back = put(host, workspace={"time_zone": None, "outbound_ips": None}, logs={"level": None})
-    commands = {"command_prefixes": ["/"], "admin_commands": []}
+    commands = {"command_prefixes": ["/"], "command_roles": []}
     workspace = {"time_zone": "UTC", "language": "en", **commands, "outbound_ips": [], "currency": ""}
     assert (back["changed"], back["workspace"]) == ([], workspace)
     host.restart()

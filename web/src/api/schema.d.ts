@@ -4185,12 +4185,12 @@ export interface components {
              * Input
              * @default []
              */
-            input?: (components["schemas"]["InputWords"] | components["schemas"]["InputRegex"])[];
+            input?: (components["schemas"]["InputWords"] | components["schemas"]["InputRegex"] | components["schemas"]["InputModeration"] | components["schemas"]["InputPlugin"])[];
             /**
              * Output
              * @default []
              */
-            output?: (components["schemas"]["OutputWords"] | components["schemas"]["OutputRegex"])[];
+            output?: (components["schemas"]["OutputWords"] | components["schemas"]["OutputRegex"] | components["schemas"]["OutputModeration"] | components["schemas"]["OutputPlugin"])[];
         };
         /**
          * FiltersBody
@@ -4414,6 +4414,46 @@ export interface components {
             time: number;
             time_zone: string;
             version: string;
+        };
+        /** InputModeration */
+        InputModeration: {
+            config: components["schemas"]["ModerationConfig"];
+            /**
+             * On
+             * @default block
+             * @enum {string}
+             */
+            on?: "block" | "flag";
+            /**
+             * Tell
+             * @default
+             */
+            tell?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "moderation";
+        };
+        /** InputPlugin */
+        InputPlugin: {
+            config: components["schemas"]["PluginFilterConfig"];
+            /**
+             * On
+             * @default block
+             * @enum {string}
+             */
+            on?: "block" | "flag";
+            /**
+             * Tell
+             * @default
+             */
+            tell?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "plugin";
         };
         /** InputRegex */
         InputRegex: {
@@ -4659,7 +4699,7 @@ export interface components {
             /** @description Null when nobody knows what it costs. */
             prices: components["schemas"]["PricesResponse"] | null;
             /** @enum {string} */
-            type: "llm" | "embedding" | "rerank";
+            type: "llm" | "embedding" | "rerank" | "moderation";
         };
         /** LogsBody */
         LogsBody: {
@@ -5129,7 +5169,7 @@ export interface components {
              * @default llm
              * @enum {string}
              */
-            type?: "llm" | "embedding" | "rerank";
+            type?: "llm" | "embedding" | "rerank" | "moderation";
         };
         /** @description A call of a model: what it was asked and what it answered, without secrets. */
         ModelCallResponse: {
@@ -5191,7 +5231,7 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             provider_id: string;
             /** @enum {string} */
-            type: "llm" | "embedding" | "rerank";
+            type: "llm" | "embedding" | "rerank" | "moderation";
         };
         ModelTestResponse: {
             code?: string;
@@ -5208,6 +5248,31 @@ export interface components {
             cost_micros?: number;
             prompt_tokens: number;
             reasoning_tokens?: number;
+        };
+        /**
+         * ModerationConfig
+         * @description A moderation model, and which of its categories count.
+         */
+        ModerationConfig: {
+            /**
+             * Categories
+             * @default []
+             */
+            categories?: string[];
+            /** Model Id */
+            model_id: string;
+            /** On Error */
+            on_error?: ("pass" | "block") | null;
+            /**
+             * Seconds
+             * @default 3
+             */
+            seconds?: number;
+            /**
+             * Threshold
+             * @default 0
+             */
+            threshold?: number;
         };
         NewApiKey: {
             /**
@@ -5327,6 +5392,46 @@ export interface components {
             comment: string;
             group_id: string;
             group_name: string;
+        };
+        /** OutputModeration */
+        OutputModeration: {
+            config: components["schemas"]["ModerationConfig"];
+            /**
+             * On
+             * @default block
+             * @enum {string}
+             */
+            on?: "block" | "replace";
+            /**
+             * Text
+             * @default
+             */
+            text?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "moderation";
+        };
+        /** OutputPlugin */
+        OutputPlugin: {
+            config: components["schemas"]["PluginFilterConfig"];
+            /**
+             * On
+             * @default block
+             * @enum {string}
+             */
+            on?: "block" | "replace";
+            /**
+             * Text
+             * @default
+             */
+            text?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            use: "plugin";
         };
         /** OutputRegex */
         OutputRegex: {
@@ -5910,6 +6015,21 @@ export interface components {
                 [key: string]: unknown;
             };
             config_schema: components["schemas"]["FormItem"][];
+        };
+        /**
+         * PluginFilterConfig
+         * @description A plugin that was granted `text.filtering`.
+         */
+        PluginFilterConfig: {
+            /** On Error */
+            on_error?: ("pass" | "block") | null;
+            /** Plugin Id */
+            plugin_id: string;
+            /**
+             * Seconds
+             * @default 3
+             */
+            seconds?: number;
         };
         PluginPermissionsResponse: {
             asked: {

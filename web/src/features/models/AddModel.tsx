@@ -11,7 +11,7 @@ import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
 import { useSave } from "../../lib/useSave";
 
-const TYPES = ["llm", "embedding", "rerank"] as const;
+const TYPES = ["llm", "embedding", "rerank", "moderation"] as const;
 
 export function AddModel({
   provider,

@@ -10,6 +10,7 @@ import { ErrorMessage } from "../../components/Feedback";
 import { NO_CHOICES } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import {
+  applicable,
   applied,
   flatten,
   itemsOf,
@@ -20,6 +21,8 @@ import {
   valueAt,
   withValue,
 } from "./policyForm";
+import * as modelQueries from "../models/queries";
+import * as pluginQueries from "../plugins/queries";
 import * as policyQueries from "./queries";
 
 type Props = { policy: Fields; onChange: (policy: Fields) => void; disabled: boolean };
@@ -77,7 +80,15 @@ function EntryList({ list, policy, onChange, disabled }: Props & { list: PolicyL
   const lists = useQuery(policyQueries.wordLists).data ?? [];
   const entries = (valueAt(policy, list.path) as Fields[] | undefined) ?? [];
   const put = (changed: Fields[]) => onChange(withValue(policy, list.path, changed.length > 0 ? changed : undefined));
-  const options = { "config.list_id": lists.map((each) => ({ value: each.list_id, label: each.name })) };
+  const models = useQuery(modelQueries.models).data ?? [];
+  const plugins = useQuery(pluginQueries.plugins).data ?? [];
+  const options = {
+    "config.list_id": lists.map((each) => ({ value: each.list_id, label: each.name })),
+    "config.model_id": models
+      .filter((each) => each.type === "moderation")
+      .map((each) => ({ value: each.model_id, label: each.name })),
+    "config.plugin_id": plugins.map((each) => ({ value: each.id, label: each.id })),
+  };
   const name = t(`policyEntry.${textKey(list.path)}`);
   return (
     <div className="space-y-3">
@@ -87,8 +98,8 @@ function EntryList({ list, policy, onChange, disabled }: Props & { list: PolicyL
             {name} {number + 1}
           </legend>
           <SchemaForm
-            items={itemsOf(list.fields, t, options)}
-            values={flatten(list.fields, entry)}
+            items={itemsOf(applicable(list.fields, entry), t, options)}
+            values={flatten(applicable(list.fields, entry), entry)}
             choices={NO_CHOICES}
             disabled={disabled}
             onChange={(values) =>
@@ -117,8 +128,8 @@ function EntryList({ list, policy, onChange, disabled }: Props & { list: PolicyL
 
 /** Returns an entry after a change. Another kind of filter starts with an empty configuration. */
 function entryWith(list: PolicyList, entry: Fields, values: Fields): Fields {
-  if (values.use !== undefined && values.use !== entry.use) return { ...entry, use: values.use, config: {} };
-  const changed = applied(list.fields, entry, values);
+  if (values.use !== undefined && values.use !== entry.use) return { use: values.use, config: {} };
+  const changed = applied(applicable(list.fields, entry), entry, values);
   return "config" in list.entry ? { config: {}, ...changed, use: entry.use } : changed;
 }
 

@@ -33,12 +33,28 @@ const figure = (path: string, minimum: number, maximum: number, initial: number)
 });
 const shownIf = (field: PolicyField, condition: Record<string, unknown>): PolicyField => ({ ...field, if: condition });
 
-const filterFields = (onChoices: string[], on: string): PolicyField[] => [
-  choice("use", ["words", "regex"]),
+/** Fields of the filters that ask a model or a plugin; `without` is what follows if there is no verdict. */
+const askingFields = (use: string, onChoices: string[], without: string): PolicyField[] =>
+  [
+    figure("config.seconds", 0.1, use === "plugin" ? 5 : 10, 3),
+    choice("config.on_error", ["pass", "block"], without),
+    choice("on", onChoices, "block"),
+  ].map((field) => shownIf(field, { use }));
+
+/** `own` are the choices of filters that decide by themselves, `asked` those of filters that ask. */
+const filterFields = (own: string[], asked: string[], without: string): PolicyField[] => [
+  choice("use", ["words", "regex", "moderation", "plugin"]),
   shownIf({ path: "config.list_id", type: "select" }, { use: "words" }),
   shownIf(lines("config.words"), { use: "words" }),
+  shownIf(choice("on", own, own[0]), { use: "words" }),
   shownIf(lines("config.patterns"), { use: "regex" }),
-  choice("on", onChoices, on),
+  shownIf(choice("on", own, own[0]), { use: "regex" }),
+  shownIf({ path: "config.model_id", type: "select" }, { use: "moderation" }),
+  shownIf(lines("config.categories"), { use: "moderation" }),
+  shownIf(figure("config.threshold", 0, 1, 0), { use: "moderation" }),
+  shownIf({ path: "config.plugin_id", type: "select" }, { use: "plugin" }),
+  ...askingFields("moderation", asked, without),
+  ...askingFields("plugin", asked, without),
 ];
 
 /** Whether there are rules for groups; the rules themselves are fields of `wake.groups`. */
@@ -104,7 +120,7 @@ export const POLICY_SECTIONS: PolicySection[] = [
         path: "filters.input",
         entry: { use: "words", config: {}, on: "block" },
         fields: [
-          ...filterFields(["block", "mask", "flag"], "block"),
+          ...filterFields(["block", "mask", "flag"], ["block", "flag"], "pass"),
           shownIf({ path: "tell", type: "string" }, { on: "block" }),
         ],
       },
@@ -118,7 +134,7 @@ export const POLICY_SECTIONS: PolicySection[] = [
         path: "filters.output",
         entry: { use: "words", config: {}, on: "mask" },
         fields: [
-          ...filterFields(["mask", "block", "replace"], "mask"),
+          ...filterFields(["mask", "block", "replace"], ["block", "replace"], "block"),
           shownIf({ path: "text", type: "string" }, { on: "replace" }),
         ],
       },
@@ -140,6 +156,11 @@ export const POLICY_SECTIONS: PolicySection[] = [
     ],
   },
 ];
+
+/** Returns the fields that apply to an entry: those of its own kind of filter. */
+export function applicable(fields: PolicyField[], entry: Fields): PolicyField[] {
+  return fields.filter((field) => field.if?.use === undefined || field.if.use === entry.use);
+}
 
 export const textKey = (path: string): string => path.replaceAll(".", "_");
 

@@ -138,7 +138,7 @@ def build_core(ports: CorePorts) -> Core:
     config = build_config(ports)
     records = build_records(ports, config.budgets)
     hooks = build_hooks(ports, config, records)
-    delivery = build_delivery(ports, config, hooks)
+    delivery = build_delivery(ports, config, records, hooks)
     basics = build_run_basics(ports, config, records, hooks, delivery)
     actions = build_run_actions(ports, config, records, hooks, delivery, basics)
     runs = build_runs(ports, config, records, hooks, delivery, basics, actions.planner)

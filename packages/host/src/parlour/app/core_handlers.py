@@ -169,7 +169,7 @@ def build_lanes(
     rerun_targets = RerunTargets(
         config.agents, basics.checks, basics.grants, lambda plugin_id: bool(ports.plugin_grants(plugin_id).processes)
     )
-    rehearsals = HookRehearsals(basics.arriving, delivery.service.reply_hooks)
+    rehearsals = HookRehearsals(basics.arriving, delivery.service.reply_hooks, delivery.service.output_policies)
     rerun_executor = RerunExecutor(journal, runs.runner, runs.contexts, rehearsals, records.artifacts, sessions, clock)
     reruns = Reruns(journal, rerun_targets, rerun_executor, sessions, ids, clock)
     return LaneParts(lanes, steering, recovery, control, creator, RemoteWorkers(journal, remote, clock), reruns)

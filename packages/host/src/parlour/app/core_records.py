@@ -29,11 +29,15 @@ from parlour.core.delivery.streaming.streams import Streams
 from parlour.core.delivery.typing_indicator import TypingIndicator
 from parlour.core.jobs.jobs import Jobs
 from parlour.core.memory.service import MemoryService
+from parlour.core.message_policy.checks import FilterChecks
 from parlour.core.message_policy.filters import TextFilters
+from parlour.core.message_policy.moderation import ModerationFilter
 from parlour.core.message_policy.outputs import OutputPolicies
 from parlour.core.message_policy.word_lists import CompiledWordLists
 from parlour.core.model.command_rules import CommandRules
+from parlour.core.models.budgeted_models import BudgetedModels
 from parlour.core.models.days import Days
+from parlour.core.models.gated_models import with_effect_gate
 from parlour.core.models.reported_usage import ReportedUsage
 from parlour.core.models.reservations import Reservations
 from parlour.core.platforms.directory import Directory
@@ -45,6 +49,7 @@ from parlour.core.plugin_hooks.prompt_hooks import PluginPromptHooks
 from parlour.core.plugin_hooks.reply_hooks import PluginReplyHooks
 from parlour.core.plugin_hooks.retries import ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
+from parlour.core.plugin_hooks.text_filters import PluginFilter
 from parlour.core.runs.model_call_log import ModelCallLog
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.conversations import Conversations
@@ -175,9 +180,10 @@ class DeliveryParts:
     conversations: Conversations
     reply_policy: ReplyPolicy
     held_replies: HeldReplies
+    checks: FilterChecks
 
 
-def build_delivery(ports: CorePorts, config: ConfigParts, hooks: HookParts) -> DeliveryParts:
+def build_delivery(ports: CorePorts, config: ConfigParts, records: RecordParts, hooks: HookParts) -> DeliveryParts:
     """Builds the outbox with its sender, and the parts that compose and publish messages."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
     feed, limits, policy = Feed(clock), PlatformRateLimiter(), NoticePolicy(clock)
@@ -189,12 +195,13 @@ def build_delivery(ports: CorePorts, config: ConfigParts, hooks: HookParts) -> D
     surfaces = {"platform": platforms, **ports.surfaces}
     sender = Sender(surfaces, ports.ownership, states, reply_policy, ports.send_log, clock)
     outbox, typing = Outbox(journal, sender, clock), TypingIndicator(ports.bots)
+    checks = _build_checks(ports, config, records, hooks)
     service = DeliveryService(
         MessageComposer(feed, outbox, ports.bots, limits, config.languages, ids, clock),
         StreamPublisher(streams, feed, outbox, ports.bots, typing),
         DeliveryPublisher(feed, outbox, streams, typing, policy, hooks.responses),
         feed,
-        OutputPolicies(config.filters, config.languages),
+        OutputPolicies(config.filters, checks, config.languages),
         PluginReplyHooks(hooks.path, clock),
     )
     action_rows = ActionRowFactory(outbox, ports.bots, ids, clock)
@@ -207,4 +214,13 @@ def build_delivery(ports: CorePorts, config: ConfigParts, hooks: HookParts) -> D
         Conversations(journal, feed.publish_replacement),
         reply_policy,
         HeldReplies(journal, outbox, clock),
+        checks,
     )
+
+
+def _build_checks(ports: CorePorts, config: ConfigParts, records: RecordParts, hooks: HookParts) -> FilterChecks:
+    """Builds the filters that ask models and plugins, within the budgets of the models."""
+    models = BudgetedModels(
+        with_effect_gate(ports.providers.models, ports.ownership), config.budgets, records.reservations
+    )
+    return FilterChecks(config.filters, ModerationFilter(models, ports.clock), PluginFilter(hooks.path, ports.clock))

@@ -19,6 +19,7 @@ from parlour.core.runs.completion import RunCompleter
 from parlour.core.runs.context_builder import ContextFacts, RunContextBuilder
 from parlour.core.runs.event_completion import EventCompleter
 from parlour.core.runs.executor import RunExecutor
+from parlour.core.runs.input_checks import InputChecks
 from parlour.core.runs.loop_guard import LoopGuard
 from parlour.core.runs.outcomes import Outcomes
 from parlour.core.runs.plugin_call import PluginRunner
@@ -66,7 +67,9 @@ def build_run_basics(
         outcomes=Outcomes(),
         checks=RunChecks(ports.runners, ports.secrets, loop_guard),
         arriving=arriving,
-        admission=RunAdmission(arriving, limits, config.filters, ports.clock),
+        admission=RunAdmission(
+            arriving, InputChecks(delivery.checks, ports.journal, ports.clock), limits, config.filters, ports.clock
+        ),
         grants=RunGrants(ports.journal, ports.providers),
     )
 

@@ -72,7 +72,7 @@ class SettingsApplier:
         core.loop_guard.set_limits(values["runs.per_sender_per_minute"], values["runs.per_conversation_per_minute"])
         core.days.set_time_zone(values["workspace.time_zone"])
         core.languages.set_workspace_language(values["workspace.language"])
-        core.command_rules.change(values["workspace.command_prefixes"], values["workspace.admin_commands"])
+        core.command_rules.change(values["workspace.command_prefixes"], values["workspace.command_roles"])
         self._retention.set_periods(retention_periods(values))
         if values["logs.level"] != self._log_level:
             self._log_level = str(values["logs.level"])

@@ -28,6 +28,7 @@ from .setting_values import (
     FALSE_MEANS_OFF,
     LISTEN_PATTERN,
     NewAddresses,
+    NewCommandRoles,
     NewCount,
     NewCurrency,
     NewDays,
@@ -345,12 +346,10 @@ class WorkspaceSettings(ConfigSection):
         RuntimeSetting(NewPrefixes, "How chat commands begin; the first is the one that is told."),
     ] = Field(default=["/"], max_length=10)
     """Prefixes of chat commands."""
-    admin_commands: Annotated[
-        list[str],
-        COMMA_LIST,
-        RuntimeSetting(NewAddresses, "Names of commands that only owners and admins of a group use."),
+    command_roles: Annotated[
+        NewCommandRoles, COMMA_LIST, RuntimeSetting(NewCommandRoles, "Who may use a command, as `NAME:ROLE`.")
     ] = []
-    """Chat commands that in groups only owners and admins may use, such as `new, why`."""
+    """Roles that may use chat commands, such as `new:admin, model:owner, why:nobody`."""
     outbound_ips: Annotated[list[str], COMMA_LIST, RuntimeSetting(NewAddresses)] = []
     """Addresses from which this Host connects to platforms, shown where a platform asks for them."""
     currency: Annotated[

@@ -20,6 +20,7 @@ from parlour.app.host import HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve
 from parlour.core.model.ids import ModelId
+from parlour.core.model.moderation import Moderate
 from parlour.core.model.providers import CallContext, ProviderFailed, Providers, Skills, Tools
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.messages import ToolCall
@@ -84,8 +85,9 @@ class WrittenModels(ScriptedModels):
         super().let_go()
         self._folder.write("let_go", "model")
 
-    async def _seen(self, context: CallContext, request: InvokeModel | Rerank | Embed) -> None:
-        self._folder.write("model", request.model_dump(mode="json", exclude_none=True))
+    async def _seen(self, context: CallContext, request: InvokeModel | Rerank | Embed | Moderate) -> None:
+        if not isinstance(request, Moderate):
+            self._folder.write("model", request.model_dump(mode="json", exclude_none=True))
         await super()._seen(context, request)
 
     async def _answer(self, request: InvokeModel) -> Scripted:

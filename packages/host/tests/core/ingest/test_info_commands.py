@@ -1,4 +1,4 @@
-"""Chat commands that answer questions, their prefixes, and the commands of admins."""
+"""Chat commands that answer questions, their prefixes, and the roles that may use them."""
 
 from dataclasses import replace
 from typing import Any
@@ -70,7 +70,7 @@ async def test_why_tells_what_became_of_the_senders_last_message() -> None:
 
 async def test_commands_of_admins_are_refused_to_members_of_a_group() -> None:
     world = await World.open(echo=True)
-    world.core.command_rules.change(["/"], ["why", "/new"])
+    world.core.command_rules.change(["/"], ["why:admin", "/new:admin"])
     refusal = "Only an owner or admin of this group can use that."
     member, admin = (Participant("user", name, name, {"role": name}) for name in ("member", "admin"))
     assert await ask(world, "/why", **GROUP, actor="x") == refusal
@@ -82,6 +82,24 @@ async def test_commands_of_admins_are_refused_to_members_of_a_group() -> None:
     assert answers(world)[-1] == "I know of no message of yours before this one."
     assert "/why" not in await ask(world, "/help", **GROUP)
     assert await ask(world, "/why", surface="platform", data={"chat_type": "private", "chat_id": "1"}) != refusal
+
+
+@pytest.mark.parametrize(
+    ("role", "sender", "refusal"),
+    [
+        ("everyone", "member", ""),
+        ("admin", "owner", ""),
+        ("owner", "owner", ""),
+        ("owner", "admin", "Only the owner of this group can use that."),
+        ("nobody", "owner", "That command is turned off here."),
+    ],
+)
+async def test_each_command_has_a_role(role: str, sender: str, refusal: str) -> None:
+    world = await World.open(echo=True)
+    world.core.command_rules.change(["/"], [f"agent:{role}"])
+    await world.core.gateway.ingest(_by(Participant("user", "x", "x", {"role": sender}), "/agent"))
+    await world.rest()
+    assert (answers(world)[-1] == refusal) == bool(refusal)
 
 
 @pytest.mark.parametrize("text", ["/helpless", "/ help", "help", "/why not", "//help", "/"])

@@ -12,6 +12,9 @@ from parlour_sdk.protocol.events import PATH_HOOKS, PromptMessage
 from parlour_sdk.protocol.platform_api import MessageResult
 from parlour_sdk.protocol.platform_events import PlatformEvent
 
+MAX_FINDING_CHARACTERS = 200
+"""Characters of what a filter reports."""
+
 
 class OnlyObserving(Exception):
     """A handler with `observe=True` can't change the event; leave `observe` out to take part in handling it."""
@@ -45,6 +48,7 @@ class EventContext:
         self.changed_input: ChangedInput | None = None
         self.replies: list[CommandReply] = []
         self.replacement: list[CommandReply] | None = None
+        self.finding: str | None = None
 
     def stop(self) -> None:
         """Stops the event: no later handler and no default handling receives it."""
@@ -68,6 +72,11 @@ class EventContext:
         """Replaces the reply by these messages, for `reply.preparing`."""
         self._require("replace_reply", "reply.preparing")
         self.replacement = [_message(each) for each in messages]
+
+    def report(self, finding: str) -> None:
+        """Says what the filter found in the text, for `text.filtering`. The message policy decides what follows."""
+        self._require("report", "text.filtering")
+        self.finding = finding[:MAX_FINDING_CHARACTERS] or "found"
 
     async def reply(self, message: Chain, quote: bool = False) -> MessageResult:
         """Sends a message to the chat where the event happened.
@@ -102,6 +111,9 @@ class ObservingContext(EventContext):
 
     def change_input(self, text: str | None = None, contents: Sequence[ContentElement] | None = None) -> None:
         raise OnlyObserving("change_input")
+
+    def report(self, finding: str) -> None:
+        raise OnlyObserving("report")
 
     def replace_reply(self, *messages: Chain) -> None:
         raise OnlyObserving("replace_reply")

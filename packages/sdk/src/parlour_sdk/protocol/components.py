@@ -102,6 +102,8 @@ class EventOutcome(Strict):
     """For `message.arriving` and `reply.preparing`: messages that the Host sends to the chat."""
     replacement: Listed["CommandReply"] | None = None
     """For `reply.preparing`: the messages that take the place of the reply."""
+    finding: str | None = None
+    """For `text.filtering`: what the filter found in the text; nothing if the text may pass."""
     failed: list[str] = []
     """The handlers that failed, by name; the others were not harmed."""
 

@@ -7,7 +7,7 @@ from .base import Tolerant
 Source = Literal["platform", "webui", "api", "scheduler", "system", "host_adapter"]
 ALIASES = {"message.recalled": "message.deleted"}
 """Alternative names of event types."""
-PATH_HOOKS = ("message.arriving", "reply.preparing")
+PATH_HOOKS = ("message.arriving", "reply.preparing", "text.filtering")
 """Events that wait for their handlers. They reach only handlers and grants that name them; a pattern does not."""
 
 

@@ -301,6 +301,19 @@ class ReplyPreparing(HostEvent):
     """The message as the agent wrote it."""
 
 
+class TextFiltering(HostEvent):
+    """A message policy names this plugin as a filter of a text; a handler says whether it found something."""
+
+    type: Literal["text.filtering"] = "text.filtering"
+    side: Literal["input", "output"]
+    """`input` for what a person wrote, `output` for what an agent replies."""
+    agent_id: str | None = None
+    chat_type: ChatType
+    chat_id: str
+    text: str
+    """All texts of the message: its own, captions, names of files, and quotes."""
+
+
 class PromptPreparing(HostEvent):
     """A prompt is about to be built; a listener may add to it, or replace its messages."""
 
@@ -340,6 +353,7 @@ EVENTS: dict[str, type[PlatformEvent]] = {
         MessageResponded,
         MessageArriving,
         ReplyPreparing,
+        TextFiltering,
         PromptPreparing,
     )
 }

@@ -74,7 +74,7 @@ class _EventDispatch:
         self._handled = self._stopped = False
         self._additions: list[PromptAddition] = []
         self._changes: dict[str, Any] = {}
-        """Changes of the prompt, the input and the reply, by field of the outcome."""
+        """Changes of the prompt, the input and the reply, and findings, by field of the outcome."""
         self._replies: list[CommandReply] = []
         self._failed: list[str] = []
 
@@ -99,7 +99,12 @@ class _EventDispatch:
         self._stopped = context.stopped
         self._additions += context.prompt_additions
         self._replies += context.replies
-        changes = {"prompt": context.prompt, "input": context.changed_input, "replacement": context.replacement}
+        changes = {
+            "prompt": context.prompt,
+            "input": context.changed_input,
+            "replacement": context.replacement,
+            "finding": context.finding,
+        }
         self._changes |= {name: value for name, value in changes.items() if value is not None}
 
     def outcome(self) -> EventOutcome:

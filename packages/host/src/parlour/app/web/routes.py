@@ -20,6 +20,7 @@ from parlour.core.access.users import UserAccounts
 from parlour.core.config.default_model import DefaultModelAssigner
 from parlour.core.config.resource_usage import ResourceReferences
 from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
+from parlour.core.message_policy.references import PolicyReferences
 from parlour.core.model.ids import PipelineId, PluginId
 from parlour.core.models.reservations import BudgetUses
 from parlour.core.observability.explain.explanations import Explanations
@@ -204,10 +205,11 @@ class RouterBuilder:
     def _agents_and_bots(self) -> list[APIRouter]:
         host, core = self.host, self.host.core
         limits = self.settings.limits
-        agent_mapper = AgentMapper(core.registry, core.word_lists, host.secrets)
+        references = PolicyReferences(core.word_lists, host.models.repository)
+        agent_mapper = AgentMapper(core.registry, references, host.secrets)
         runner_test = RunnerConnectionTest(core.registry, host.runtime, host.secrets)
         bot_mapper = BotMapper(host.catalogue, host.secrets)
-        route_mapper = RouteMapper(core.agents, core.pipelines, core.word_lists, host.plugins, host.secrets)
+        route_mapper = RouteMapper(core.agents, core.pipelines, references, host.plugins, host.secrets)
         default_mapper = DefaultAgentMapper(core.agents, core.bots, host.catalogue)
         return [
             agents.router(
@@ -236,10 +238,10 @@ class RouterBuilder:
             default_agents.router(core.default_agents, default_mapper, host.cursors, host.ids, host.clock),
             runners.router(core.registry, self._plugin_status, host.cursors),
             memories.router(core.memory, self._pages(), host.clock),
-            message_policies.router(core.word_lists, core.filters),
+            message_policies.router(references, core.filters),
             pipelines.router(
                 core.pipelines,
-                PipelineMapper(core.agents, core.word_lists, core.subscriptions.asked_plugins),
+                PipelineMapper(core.agents, references, core.subscriptions.asked_plugins),
                 self._users_of_pipeline,
                 core.filters,
                 host.cursors,

@@ -54,10 +54,15 @@ class ModelRepository:
         return [each for each in self._models.all() if provider_id is None or each.provider_id == provider_id]
 
     def resources(self) -> Sequence[ModelResource]:
-        """Returns all models as resources of runs; the list is cached, since every run reads it."""
+        """Returns the models that runs may use: all but those for moderation, which belong to the Host's filters.
+
+        The list is cached, since every run reads it.
+        """
         if self._resources is None:
             names = {provider.provider_id: provider.name for provider in self.providers()}
-            self._resources = tuple(each.resource(names[each.provider_id]) for each in self.models())
+            self._resources = tuple(
+                each.resource(names[each.provider_id]) for each in self.models() if each.type != "moderation"
+            )
         return self._resources
 
     async def put_provider(self, provider: Provider, *extra_statements: Statement) -> None:

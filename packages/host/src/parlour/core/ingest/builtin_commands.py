@@ -50,8 +50,8 @@ class BuiltinCommands:
         return ChatCommand(f"/{name}") if isinstance(self._router.decide(event), ToAgent) else None
 
     async def execute(self, control_input: ChatCommand, event: RecordedEvent) -> CommandResult:
-        if not self._rules.allows(control_input.name.removeprefix("/"), event.envelope):
-            return CommandResult("only an admin may use it", self._languages.text(event, "command.admins"))
+        if (refusal := self._rules.refusal(control_input.name.removeprefix("/"), event.envelope)) is not None:
+            return CommandResult(refusal[0], self._languages.text(event, refusal[1]))
         return await (self._start_new_conversation(event) if control_input.name == "/new" else self._stop(event))
 
     async def _start_new_conversation(self, event: RecordedEvent) -> CommandResult:

@@ -59,8 +59,8 @@ class InfoCommands:
         decision = self._router.decide(event.envelope)
         if not isinstance(decision, ToAgent):
             return CommandResult("no agent answers here any more")
-        if not self._rules.allows(name, event.envelope):
-            return CommandResult("only an admin may use it", self._languages.text(event, "command.admins"))
+        if (refusal := self._rules.refusal(name, event.envelope)) is not None:
+            return CommandResult(refusal[0], self._languages.text(event, refusal[1]))
         lines = await self._lines(name, event, decision.binding)
         return CommandResult(f"it was told about /{name}", "\n".join(lines[:MAX_LINES]))
 

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from parlour_sdk.values import dataclass
 
+from .checks import on_error
+
 if TYPE_CHECKING:
+    from .filters import AnyFilter
     from .schema import GroupWake, MessageLimit, MessagePolicy, WakeRules
 
 ENGLISH = {
@@ -21,6 +24,7 @@ ENGLISH = {
     "limit": "At most {count} messages per {per} are answered in {seconds} s; further ones: {over}.",
     "filter_input": "Input filter {position} ({use}): {on}.",
     "filter_output": "Output filter {position} ({use}): {on}.",
+    "filter_asks": "The {side} filter {position} asks {asked}, at most {seconds} s; without a verdict: {on_error}.",
     "no_streaming": "Replies are not shown while they are written, since a filter or a delay needs them whole.",
     "quote_ignored": "The agent does not read quoted messages.",
     "sender_names": "In groups the agent reads the name of the sender.",
@@ -66,12 +70,14 @@ def _parts(policy: "MessagePolicy", may_stream: bool) -> Iterator[tuple[str, dic
         yield _limit(limit)
     for position, filter_in in enumerate(policy.filters.input, 1):
         yield "filter_input", {"position": position, "use": filter_in.use, "on": filter_in.on}
+        yield from _asks(filter_in, position, "input")
     if policy.context.quote == "ignore":
         yield "quote_ignored", {}
     if policy.context.sender_names:
         yield "sender_names", {}
     for position, filter_out in enumerate(policy.filters.output, 1):
         yield "filter_output", {"position": position, "use": filter_out.use, "on": filter_out.on}
+        yield from _asks(filter_out, position, "output")
     if not may_stream:
         yield "no_streaming", {}
     if reply.mention_sender:
@@ -84,6 +90,13 @@ def _parts(policy: "MessagePolicy", may_stream: bool) -> Iterator[tuple[str, dic
         yield "long_text", {"over": policy.long_text.over, "shape": policy.long_text.shape}
     if failure.show != "hint" or failure.hint:
         yield f"failure_{failure.show}", {}
+
+
+def _asks(each: "AnyFilter", position: int, side: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    if each.use == "moderation" or each.use == "plugin":
+        asked = each.config.model_id if each.use == "moderation" else each.config.plugin_id
+        values = {"position": position, "side": side, "asked": asked, "seconds": f"{each.config.seconds:g}"}
+        yield "filter_asks", {**values, "on_error": on_error(each, side)}
 
 
 def _wake(rules: "WakeRules") -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,6 +1,6 @@
 """Tells what a message policy decides about a sample message, checkpoint by checkpoint. Nothing is counted or sent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from parlour.core.model.event import EventEnvelope
@@ -8,13 +8,15 @@ from parlour.core.model.ids import AgentId
 from parlour.core.model.regex_budget import RegexMatcher
 from parlour_sdk.values import dataclass
 
-from .filters import FilterHit, TextFilters
+from .checks import on_error
+from .filters import FilteredContent, FilterHit, TextFilters
 from .inputs import filter_input, prepare_input
 from .limits import limit_sentence
 from .wake import find_silence
 from .words import split_graphemes
 
 if TYPE_CHECKING:
+    from .filters import AnyFilter
     from .schema import MessagePolicy
 
 Verdict = Literal["pass", "stop", "change", "wait"]
@@ -43,6 +45,7 @@ def try_message(
         return [PolicyStep("wake", "wake", "stop", silence.code, str(silence))], event
     steps.append(PolicyStep("wake", "wake", "pass", "wakes", "the message is answered"))
     filtered = filter_input(policy, event, filters)
+    steps += _asked(policy.filters.input, "input", filtered)
     if filtered.stopped_by is not None:
         reason = f"message policy: input filter {filtered.stopped_by.rule} blocks it"
         return [*steps, PolicyStep("admit", _rule("input", filtered.stopped_by), "stop", "blocked", reason)], event
@@ -65,8 +68,8 @@ def try_message(
 
 def try_reply(policy: "MessagePolicy", text: str, filters: TextFilters) -> list[PolicyStep]:
     """Returns the steps of a reply with this text."""
-    steps: list[PolicyStep] = []
     filtered = filters.apply(policy.filters.output, text)
+    steps = list(_asked(policy.filters.output, "output", filtered))
     shown = filtered.text or ""
     for hit in filtered.hits:
         stops = hit is filtered.stopped_by
@@ -84,6 +87,26 @@ def try_reply(policy: "MessagePolicy", text: str, filters: TextFilters) -> list[
         low, high = policy.reply.delay
         steps.append(PolicyStep("pace", "reply.delay", "wait", "delays", f"it is sent after {low:g} to {high:g} s"))
     return steps
+
+
+def _asked(
+    filters: "Sequence[AnyFilter]", side: Literal["input", "output"], filtered: FilteredContent
+) -> Iterator[PolicyStep]:
+    """Yields a step per filter that asks a model or a plugin, which a dry run does not do."""
+    reached = filters if filtered.stopped_by is None else filters[: filtered.stopped_by.position]
+    for number, each in enumerate(reached):
+        if each.use == "moderation":
+            asked = each.config.model_id
+        elif each.use == "plugin":
+            asked = each.config.plugin_id
+        else:
+            continue
+        seconds = f"{each.config.seconds:g}"
+        reason = f"the filter asks {asked}, at most {seconds} s; without a verdict the text passes"
+        if on_error(each, side) == "block":
+            reason = f"the filter asks {asked}, at most {seconds} s; without a verdict the text is blocked"
+        checkpoint: Literal["admit", "finish"] = "admit" if side == "input" else "finish"
+        yield PolicyStep(checkpoint, f"filters.{side}.{number}", "pass", "asks_filter", reason)
 
 
 def _limits(policy: "MessagePolicy") -> Iterator[PolicyStep]:

@@ -13,8 +13,9 @@ from parlour_sdk.values import dataclass
 from .words import MASK, Graphemes, WordMatcher, split_graphemes
 
 if TYPE_CHECKING:
-    from .schema import InputFilter, OutputFilter
+    from .schema import InputFilter, InputRegex, InputWords, OutputFilter, OutputRegex, OutputWords
 
+    OwnFilter = InputRegex | InputWords | OutputRegex | OutputWords
     AnyFilter = InputFilter | OutputFilter
 
 Action = Literal["block", "mask", "flag", "replace"]
@@ -24,6 +25,28 @@ TEXT_KEYS = ("text", "name", "caption")
 """Fields of an element that people read."""
 
 
+ASKING_FILTERS = ("moderation", "plugin")
+"""Filters whose verdicts come from a model or a plugin."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterVerdict:
+    """What a model or a plugin says about a text."""
+
+    is_found: bool
+    detail: str = ""
+    """What was found, or why there is no verdict."""
+    is_failed: bool = False
+    """True if there is no verdict, and the filter's rule for errors decided."""
+    call: Mapping[str, Any] | None = None
+    """What the ledger records of a model call."""
+
+
+Verdicts = Mapping[int, FilterVerdict]
+"""Verdicts by the positions of their filters, from 1."""
+NO_VERDICTS: Verdicts = {}
+
+
 @dataclass(frozen=True, slots=True)
 class FilterHit:
     """A filter that found something."""
@@ -31,10 +54,12 @@ class FilterHit:
     filter: "AnyFilter"
     position: int
     """Number of the filter in its list, from 1."""
+    detail: str = ""
 
     @property
     def rule(self) -> str:
-        return f"{self.position} ({self.filter.use})"
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.position} ({self.filter.use}{detail})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +78,28 @@ class TextFilters:
     def __init__(self, find_list: Callable[[str], "CompiledList"]) -> None:
         self._find_list = find_list
 
-    def apply(self, filters: "Sequence[AnyFilter]", text: str | None, contents: Sequence[Any] = ()) -> FilteredContent:
-        """Applies filters in their order. The first that blocks or replaces ends the content."""
+    def apply(
+        self,
+        filters: "Sequence[AnyFilter]",
+        text: str | None,
+        contents: Sequence[Any] = (),
+        verdicts: Verdicts = NO_VERDICTS,
+    ) -> FilteredContent:
+        """Applies filters in their order. The first that blocks or replaces ends the content. `verdicts` are those of
+        models and plugins; without one, their filter finds nothing.
+        """
         budget, hits, elements = _TimeBudget(), list[FilterHit](), list(contents)
         for position, each in enumerate(filters, 1):
-            find = self._finder(each, budget)
-            texts = [*([text] if text is not None else []), *_texts(elements)]
-            if not any(find(value) for value in texts):
-                continue
-            hit = FilterHit(each, position)
+            if each.use == "moderation" or each.use == "plugin":
+                verdict = verdicts.get(position)
+                if verdict is None or not verdict.is_found:
+                    continue
+                hit = FilterHit(each, position, verdict.detail)
+            else:
+                find = self._finder(each, budget)
+                if not any(find(value) for value in readable_texts(text, elements)):
+                    continue
+                hit = FilterHit(each, position)
             hits.append(hit)
             if each.on in ("block", "replace"):
                 return FilteredContent(text, elements, tuple(hits), hit)
@@ -85,14 +123,14 @@ class TextFilters:
             words += [*compiled.words, *each.config.words]
         return WordMatcher(words)
 
-    def _finder(self, each: "AnyFilter", budget: "_TimeBudget") -> Callable[[str], bool]:
+    def _finder(self, each: "OwnFilter", budget: "_TimeBudget") -> Callable[[str], bool]:
         matchers, patterns = self._parts(each)
         return lambda text: (
             any(next(matcher.spans(Graphemes.of(text).folded), None) is not None for matcher in matchers)
             or any(budget.spans(pattern, text) for pattern in patterns)
         )
 
-    def _masker(self, each: "AnyFilter", budget: "_TimeBudget") -> Callable[[str], str]:
+    def _masker(self, each: "OwnFilter", budget: "_TimeBudget") -> Callable[[str], str]:
         matchers, patterns = self._parts(each)
 
         def mask(text: str) -> str:
@@ -106,7 +144,7 @@ class TextFilters:
 
         return mask
 
-    def _parts(self, each: "AnyFilter") -> tuple[list[WordMatcher], Sequence[str]]:
+    def _parts(self, each: "OwnFilter") -> tuple[list[WordMatcher], Sequence[str]]:
         if each.use == "regex":
             return [], each.config.patterns
         compiled = self._find_list(each.config.list_id) if each.config.list_id else EMPTY_LIST
@@ -143,6 +181,11 @@ class _TimeBudget:
         finally:
             self._remaining -= thread_time() - started_at
         return [(start, end) for start, end in found if end > start]
+
+
+def readable_texts(text: str | None, contents: Sequence[Any]) -> list[str]:
+    """Returns every text of a message: its own, captions and names of files, and quotes."""
+    return [each for each in (*([text] if text is not None else []), *_texts(contents)) if each]
 
 
 def _texts(elements: Sequence[Any]) -> Iterator[str]:

@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from parlour.core.model.event import TEXT_REF, EventEnvelope, RecordedEvent
 
-from .filters import FilteredContent, TextFilters
+from .filters import NO_VERDICTS, FilteredContent, TextFilters, Verdicts
 from .wake import waking_prefix
 
 if TYPE_CHECKING:
     from .schema import MessagePolicy
 
 
-def filter_input(policy: "MessagePolicy", event: EventEnvelope, filters: TextFilters) -> FilteredContent:
+def filter_input(
+    policy: "MessagePolicy", event: EventEnvelope, filters: TextFilters, verdicts: Verdicts = NO_VERDICTS
+) -> FilteredContent:
     """Applies the input filters to a message."""
     text, contents = event.input.get("text"), event.input.get("contents") or []
-    return filters.apply(policy.filters.input, text, contents)
+    return filters.apply(policy.filters.input, text, contents, verdicts)
 
 
 def prepare_input(policy: "MessagePolicy", event: EventEnvelope, filtered: FilteredContent) -> EventEnvelope:

@@ -11,8 +11,9 @@ from parlour.core.model.event import RecordedEvent
 from parlour.core.texts.languages import Languages
 from parlour_sdk.values import dataclass
 
+from .checks import FilterChecks, FilterSubject, asks_others, verdict_notes
 from .effective import decode_policy
-from .filters import FilterHit, TextFilters
+from .filters import NO_VERDICTS, FilterHit, TextFilters, Verdicts, readable_texts
 from .held_back import HeldBackText
 
 if TYPE_CHECKING:
@@ -37,15 +38,22 @@ class OutputRules:
     """The rules for the replies of one run."""
 
     def __init__(
-        self, policy: "MessagePolicy", event: RecordedEvent, filters: TextFilters, languages: Languages
+        self,
+        policy: "MessagePolicy",
+        event: RecordedEvent,
+        filters: TextFilters,
+        checks: FilterChecks,
+        languages: Languages,
     ) -> None:
         self._policy = policy
         self._event = event
         self._filters = filters
+        self._checks = checks
         self._languages = languages
         outputs = policy.filters.output
         matcher = filters.word_matcher(outputs) if outputs else None
         self._may_stream = (not outputs or matcher is not None) and not policy.reply.delay[1]
+        self._asks_others = asks_others(outputs)
         self.held_back = HeldBackText(matcher) if matcher is not None else None
         """Masks streamed text; None if nothing has to be masked."""
 
@@ -72,17 +80,28 @@ class OutputRules:
         """Returns whether replies can be shown while they are written."""
         return self._may_stream
 
-    def filter(self, message: dict[str, Any], text: str) -> FilteredReply:
-        """Applies the output filters to a reply."""
+    async def check(self, message: dict[str, Any], text: str, subject: FilterSubject) -> Verdicts:
+        """Returns the verdicts of models and plugins about a reply; none if no filter asks them."""
+        if not self._asks_others:
+            return NO_VERDICTS
+        content = message.get("content") or ""
+        elements = list(content) if isinstance(content, list) else []
+        texts = readable_texts(None, elements)
+        if isinstance(message.get("reasoning"), str):
+            elements.append({"type": "text", "text": message["reasoning"]})
+        return await self._checks.ask(self._policy.filters.output, None if text in texts else text, elements, subject)
+
+    def filter(self, message: dict[str, Any], text: str, verdicts: Verdicts = NO_VERDICTS) -> FilteredReply:
+        """Applies the output filters to a reply, with the verdicts of `check`."""
         filters = self._policy.filters.output
         if not filters:
             return FilteredReply(message, text)
         content = message.get("content") or ""
         elements: Sequence[Any] = content if isinstance(content, list) else ()
-        filtered = self._filters.apply(filters, text, elements)
+        filtered = self._filters.apply(filters, text, elements, verdicts)
         reasoning = message.get("reasoning")
         if reasoning:
-            checked = self._filters.apply(filters, str(reasoning))
+            checked = self._filters.apply(filters, str(reasoning), (), verdicts)
             message = {**message, "reasoning": "" if checked.stopped_by is not None else checked.text}
         if not filtered.hits:
             return FilteredReply(message, text)
@@ -94,15 +113,22 @@ class OutputRules:
         return FilteredReply({**message, "content": changed}, filtered.text or "", filtered.hits)
 
     def tool_note(self, data: Mapping[str, Any]) -> str:
-        """Returns the message that tells of a tool call; empty if none is sent."""
+        """Returns the message that tells of a tool call; empty if none is sent.
+
+        Parameters that a model or a plugin would have to check are left out.
+        """
         shape = self._policy.reply.tool_calls
         if shape == "hidden":
             return ""
         tool = str(data.get("tool_name", ""))
         note = self._languages.text(self._event, "policy.tool_call", tool=tool)
-        if shape == "full" and data.get("parameters"):
+        if shape == "full" and data.get("parameters") and not self._asks_others:
             note = f"{note}\n{dumps(data['parameters'])[:MAX_SHOWN_PARAMETERS]}"
         return self.filter({"role": "assistant", "content": note}, note).text
+
+    def verdict_notes(self, verdicts: Verdicts) -> list[dict[str, Any]]:
+        """Returns what the trail says about verdicts."""
+        return verdict_notes(self._policy.filters.output, verdicts, "output")
 
     def _substitute(self, hit: FilterHit) -> str:
         text = hit.filter.text if hit.filter.on == "replace" else ""
@@ -112,14 +138,17 @@ class OutputRules:
 class OutputPolicies:
     """Finds the rules for the replies of runs."""
 
-    def __init__(self, filters: TextFilters, languages: Languages) -> None:
+    def __init__(self, filters: TextFilters, checks: FilterChecks, languages: Languages) -> None:
         self._filters = filters
+        self._checks = checks
         self._languages = languages
 
     def for_run(self, policy: Mapping[str, Any], event: RecordedEvent) -> OutputRules | None:
         """Returns the rules of a run; None if its agent has no message policy."""
         decoded = decode_policy(policy)
-        return OutputRules(decoded, event, self._filters, self._languages) if decoded is not None else None
+        return (
+            OutputRules(decoded, event, self._filters, self._checks, self._languages) if decoded is not None else None
+        )
 
 
 def output_sentence(hits: Sequence[FilterHit], is_withheld: bool) -> str:

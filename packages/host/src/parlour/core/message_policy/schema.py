@@ -140,14 +140,50 @@ class RegexConfig(_Part):
         return [_check_expression(pattern) for pattern in patterns]
 
 
+class ModerationConfig(_Part):
+    """A moderation model, and which of its categories count."""
+
+    model_id: Annotated[str, Field(min_length=1, max_length=200)]
+    categories: Annotated[list[Text], Field(max_length=50)] = []
+    """Categories that count; empty means all."""
+    threshold: float = Field(default=0, ge=0, le=1)
+    """Score from which a category counts; 0 means that the model decides."""
+    seconds: float = Field(default=3, ge=0.1, le=10)
+    """Time limit of the call."""
+    on_error: Literal["pass", "block"] | None = None
+    """What follows without a verdict; None means that messages pass and replies are blocked."""
+
+
+class PluginFilterConfig(_Part):
+    """A plugin that was granted `text.filtering`."""
+
+    plugin_id: Annotated[str, Field(min_length=1, max_length=255)]
+    seconds: float = Field(default=3, ge=0.1, le=5)
+    """Time limit for all handlers of the plugin."""
+    on_error: Literal["pass", "block"] | None = None
+    """What follows without a verdict; None means that messages pass and replies are blocked."""
+
+
 class _InputFilter(_Part):
     on: Literal["block", "mask", "flag"] = "block"
     tell: Sentence = ""
     """Text for the sender of a blocked message; empty means that nothing is said."""
 
 
+class _AskingInputFilter(_Part):
+    on: Literal["block", "flag"] = "block"
+    tell: Sentence = ""
+    """Text for the sender of a blocked message; empty means that nothing is said."""
+
+
 class _OutputFilter(_Part):
     on: Literal["block", "mask", "replace"] = "mask"
+    text: Sentence = ""
+    """Text that is sent instead of a replaced message."""
+
+
+class _AskingOutputFilter(_Part):
+    on: Literal["block", "replace"] = "block"
     text: Sentence = ""
     """Text that is sent instead of a replaced message."""
 
@@ -172,8 +208,30 @@ class OutputRegex(_OutputFilter):
     config: RegexConfig
 
 
-InputFilter = Annotated[InputWords | InputRegex, Field(discriminator="use")]
-OutputFilter = Annotated[OutputWords | OutputRegex, Field(discriminator="use")]
+class InputModeration(_AskingInputFilter):
+    use: Literal["moderation"]
+    config: ModerationConfig
+
+
+class InputPlugin(_AskingInputFilter):
+    use: Literal["plugin"]
+    config: PluginFilterConfig
+
+
+class OutputModeration(_AskingOutputFilter):
+    use: Literal["moderation"]
+    config: ModerationConfig
+
+
+class OutputPlugin(_AskingOutputFilter):
+    use: Literal["plugin"]
+    config: PluginFilterConfig
+
+
+InputFilter = Annotated[InputWords | InputRegex | InputModeration | InputPlugin, Field(discriminator="use")]
+OutputFilter = Annotated[OutputWords | OutputRegex | OutputModeration | OutputPlugin, Field(discriminator="use")]
+AskingFilter = InputModeration | InputPlugin | OutputModeration | OutputPlugin
+"""A filter whose verdict comes from a model or a plugin."""
 
 
 class Filters(_Part):

@@ -1,25 +1,37 @@
-"""How chat commands are written, and which of them only admins of a group may use. Both can change at run time."""
+"""How chat commands are written, and which roles may use them. Both can change at run time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal
 
 from .event import EventEnvelope
 from .preview import as_judged
 
-ADMIN_ROLES = ("owner", "admin")
-"""Roles of senders in a group that may use every command."""
+CommandRole = Literal["everyone", "admin", "owner", "nobody"]
+"""Who may use a command. `admin` and `owner` are roles in a group; in private chats everyone has them."""
+SENDER_ROLES: Mapping[str, tuple[str, ...]] = {"admin": ("owner", "admin"), "owner": ("owner",)}
+"""Roles of senders that satisfy a role of a command."""
+REFUSALS: Mapping[str, tuple[str, str]] = {
+    "admin": ("only an admin may use it", "command.admins"),
+    "owner": ("only the owner may use it", "command.owners"),
+    "nobody": ("it is turned off", "command.off"),
+}
+"""Reason for the trail, and key of the text for the sender, by the role of a command."""
 
 
 class CommandRules:
-    """The prefixes of commands, and the commands of admins."""
+    """The prefixes of commands, and the roles that may use them."""
 
-    def __init__(self, prefixes: Sequence[str] = ("/",), admin_commands: Sequence[str] = ()) -> None:
-        self._prefixes = tuple(prefixes)
-        self._admin_commands = frozenset(admin_commands)
+    def __init__(self, prefixes: Sequence[str] = ("/",), roles: Sequence[str] = ()) -> None:
+        self._prefixes: tuple[str, ...] = ()
+        self._roles: Mapping[str, str] = MappingProxyType({})
+        self.change(prefixes, roles)
 
-    def change(self, prefixes: Sequence[str], admin_commands: Sequence[str]) -> None:
-        """Replaces the rules."""
+    def change(self, prefixes: Sequence[str], roles: Sequence[str]) -> None:
+        """Replaces the rules. An entry of `roles` is a command with its role, such as `new:admin`."""
         self._prefixes = tuple(prefixes)
-        self._admin_commands = frozenset(each.lstrip("/") for each in admin_commands)
+        entries = (each.partition(":") for each in roles)
+        self._roles = MappingProxyType({name.strip().lstrip("/"): role.strip() for name, _, role in entries})
 
     @property
     def prefix(self) -> str:
@@ -38,8 +50,16 @@ class CommandRules:
         return words[0], words[1] if len(words) > 1 else ""
 
     def allows(self, name: str, event: EventEnvelope) -> bool:
-        """Returns whether the sender may use a command. In private chats everyone may use all of them."""
+        """Returns whether the sender may use a command."""
+        return self.refusal(name, event) is None
+
+    def refusal(self, name: str, event: EventEnvelope) -> tuple[str, str] | None:
+        """Returns why the sender may not use a command: reason for the trail, and key of the text for the sender."""
+        role = self._roles.get(name, "everyone")
+        if role == "everyone":
+            return None
         event = as_judged(event)
-        if name not in self._admin_commands or event.data.get("chat_type") != "group":
-            return True
-        return event.actor.data.get("role") in ADMIN_ROLES
+        is_satisfied = role != "nobody" and event.data.get("chat_type") != "group"
+        if is_satisfied or event.actor.data.get("role") in SENDER_ROLES.get(role, ()):
+            return None
+        return REFUSALS[role]

@@ -11,7 +11,7 @@ from parlour_sdk.values import dataclass
 
 from .ids import ModelId, ProviderId
 
-ModelType = Literal["llm", "embedding", "rerank"]
+ModelType = Literal["llm", "embedding", "rerank", "moderation"]
 MILLION = 1_000_000
 ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
 """Names of the parameters that limit the tokens of an answer, of all services."""
@@ -98,6 +98,7 @@ class Model:
 
     def resource(self, provider_name: str) -> ModelResource:
         """Returns the model as a resource of a run."""
+        assert self.type != "moderation", "plugins see no moderation models"
         return ModelResource(
             model_id=self.model_id,
             name=self.name,

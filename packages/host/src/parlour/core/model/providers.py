@@ -25,6 +25,7 @@ from parlour_sdk.protocol.vectors import FoundVector, VectorPage, VectorRecord
 from parlour_sdk.values import dataclass
 
 from .ids import NO_AGENT, NO_BOT, NO_CONVERSATION, NO_RUN, AgentId, BotId, ConversationId, ModelId, PluginId, RunId
+from .moderation import Moderate, ModerationAnswer
 
 POSSIBLY_CHARGED_CODES = ("provider_timeout", "stream_cut", "answer_malformed", "answer_too_large")
 """Error codes after which the provider may have completed, and charged for, the whole call."""
@@ -62,7 +63,7 @@ class Models(Protocol):
         """Returns the parameters that are configured for every request to this model."""
         ...
 
-    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
+    def max_usage(self, request: InvokeModel | Embed | Rerank | Moderate) -> Usage:
         """Returns the largest usage and cost that the call can have."""
         ...
 
@@ -79,6 +80,8 @@ class Models(Protocol):
     async def rerank(self, context: CallContext, request: Rerank) -> RerankAnswer: ...
 
     async def embed(self, context: CallContext, request: Embed) -> EmbedAnswer: ...
+
+    async def moderate(self, context: CallContext, request: Moderate) -> ModerationAnswer: ...
 
 
 class Tools(Protocol):
@@ -193,7 +196,7 @@ class EmptyProvider:
     def parameters(self, model_id: ModelId) -> Mapping[str, Any]:
         return {}
 
-    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
+    def max_usage(self, request: InvokeModel | Embed | Rerank | Moderate) -> Usage:
         return Usage()
 
     def identity(self, model_id: ModelId) -> dict[str, str]:
@@ -209,6 +212,9 @@ class EmptyProvider:
         raise _not_found("model", request.model_id)
 
     async def embed(self, context: CallContext, request: Embed) -> EmbedAnswer:
+        raise _not_found("model", request.model_id)
+
+    async def moderate(self, context: CallContext, request: Moderate) -> ModerationAnswer:
         raise _not_found("model", request.model_id)
 
     async def detail(self, tool_name: str) -> ToolDetail:

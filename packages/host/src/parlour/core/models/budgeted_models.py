@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from parlour.core.config.budgets import BudgetRepository, MatchingBudgets
 from parlour.core.model.ids import ModelId
 from parlour.core.model.model_config import ANSWER_LIMITS
+from parlour.core.model.moderation import Moderate, ModerationAnswer
 from parlour.core.model.providers import POSSIBLY_CHARGED_CODES, CallContext, Models, ProviderFailed
 from parlour_sdk import tokens
 from parlour_sdk.protocol.content import plain_text
@@ -16,8 +17,8 @@ from parlour_sdk.protocol.usage import Usage
 
 from .reservations import RemainingBudget, Reservation, Reservations
 
-Request = TypeVar("Request", InvokeModel, Embed, Rerank)
-Answer = TypeVar("Answer", ModelAnswer, EmbedAnswer, RerankAnswer)
+Request = TypeVar("Request", InvokeModel, Embed, Rerank, Moderate)
+Answer = TypeVar("Answer", ModelAnswer, EmbedAnswer, RerankAnswer, ModerationAnswer)
 
 MIN_ANSWER_TOKENS = 256
 """Minimum number of tokens left for an answer; with less the call is refused, otherwise its answer is limited."""
@@ -90,7 +91,7 @@ class BudgetedModels:
     def parameters(self, model_id: ModelId) -> Mapping[str, Any]:
         return self._models.parameters(model_id)
 
-    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
+    def max_usage(self, request: InvokeModel | Embed | Rerank | Moderate) -> Usage:
         return self._models.max_usage(request)
 
     def identity(self, model_id: ModelId) -> dict[str, str]:
@@ -104,6 +105,9 @@ class BudgetedModels:
 
     async def embed(self, context: CallContext, request: Embed) -> EmbedAnswer:
         return await self._call_within_budget(self._models.embed, context, request)
+
+    async def moderate(self, context: CallContext, request: Moderate) -> ModerationAnswer:
+        return await self._call_within_budget(self._models.moderate, context, request)
 
     def stream(self, context: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
         budgets = self._budgets.matching(context)

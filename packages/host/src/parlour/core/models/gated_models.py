@@ -6,6 +6,7 @@ from typing import Any
 
 from parlour.core.cluster.ownership import Ownership, PartLost
 from parlour.core.model.ids import ModelId
+from parlour.core.model.moderation import Moderate, ModerationAnswer
 from parlour.core.model.providers import CallContext, Models, ProviderFailed
 from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
 from parlour_sdk.protocol.resources import ModelResource
@@ -30,7 +31,7 @@ class GatedModels:
     def parameters(self, model_id: ModelId) -> Mapping[str, Any]:
         return self._models.parameters(model_id)
 
-    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
+    def max_usage(self, request: InvokeModel | Embed | Rerank | Moderate) -> Usage:
         return self._models.max_usage(request)
 
     def identity(self, model_id: ModelId) -> dict[str, str]:
@@ -53,6 +54,10 @@ class GatedModels:
     async def embed(self, context: CallContext, request: Embed) -> EmbedAnswer:
         await self._pass_gate()
         return await self._models.embed(context, request)
+
+    async def moderate(self, context: CallContext, request: Moderate) -> ModerationAnswer:
+        await self._pass_gate()
+        return await self._models.moderate(context, request)
 
     async def _pass_gate(self) -> None:
         try:

@@ -113,8 +113,8 @@ class PluginCommands:
 
     async def execute(self, control_input: ChatCommand, event: RecordedEvent) -> CommandResult:
         name, plugin_id = control_input.name, PluginId(control_input.argument)
-        if not self._rules.allows(name.removeprefix("/"), event.envelope):
-            return CommandResult("only an admin may use it", self._languages.text(event, "command.admins"))
+        if (refusal := self._rules.refusal(name.removeprefix("/"), event.envelope)) is not None:
+            return CommandResult(refusal[0], self._languages.text(event, refusal[1]))
         try:
             async with asyncio.timeout(COMMAND_TIMEOUT_SECONDS):
                 reply_count = await self._run(name.removeprefix("/"), plugin_id, event)

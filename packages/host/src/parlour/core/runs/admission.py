@@ -8,8 +8,9 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from parlour.core.journal import Statement
+from parlour.core.message_policy.checks import asks_others
 from parlour.core.message_policy.effective import decode_policy
-from parlour.core.message_policy.filters import FilterHit, TextFilters
+from parlour.core.message_policy.filters import NO_VERDICTS, FilterHit, TextFilters, Verdicts
 from parlour.core.message_policy.inputs import filter_input, prepare_input
 from parlour.core.message_policy.limits import MessageLimits, UsedUpLimit
 from parlour.core.message_policy.wake import MESSAGE_TYPE
@@ -20,6 +21,7 @@ from parlour.core.store import event_notes
 from parlour_sdk.values import dataclass
 
 from .completion import POLICY_NOTICE
+from .input_checks import InputChecks
 from .message_hooks import NOT_HOOKED, HookRecord, MessageHooks
 from .run_checks import RunObstacle
 from .session import QueuedEvent
@@ -50,48 +52,81 @@ class AdmissionDecision:
     """Statements that count the message, for the unit that admits it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Consultation:
+    """The answers of plugins and models about a message that are not recorded yet; None for what was not asked."""
+
+    hooks: HookRecord | None = None
+    verdicts: Verdicts | None = None
+
+
 class RunAdmission:
     """Applies message policies to messages that are about to be answered."""
 
-    def __init__(self, hooks: MessageHooks, limits: MessageLimits, filters: TextFilters, clock: Clock) -> None:
+    def __init__(
+        self, hooks: MessageHooks, checks: InputChecks, limits: MessageLimits, filters: TextFilters, clock: Clock
+    ) -> None:
         self._hooks = hooks
+        self._checks = checks
         self._limits = limits
         self._filters = filters
         self._clock = clock
 
-    def asks_plugins(self, entry: QueuedEvent, binding: Binding) -> bool:
-        """Returns whether plugins must be asked about a message before anything else is decided about it."""
-        if entry.hooked is not None or entry.event.envelope.event_type != MESSAGE_TYPE:
+    def must_ask(self, entry: QueuedEvent, binding: Binding) -> bool:
+        """Returns whether plugins or models must be asked about a message before anything else is decided about it."""
+        if entry.event.envelope.event_type != MESSAGE_TYPE:
             return False
-        return bool(entry.attempts) or self._hooks.are_asked(binding, entry.event.envelope)
+        if entry.hooked is None and (entry.attempts or self._hooks.are_asked(binding, entry.event.envelope)):
+            return True
+        if entry.verdicts is not None or not binding.agent.message_policy:
+            return False
+        policy = self.policy(binding)
+        is_stopped = entry.hooked is not None and bool(entry.hooked.stopped_by)
+        return policy is not None and not is_stopped and asks_others(policy.filters.input)
 
     async def consult(self, entry: QueuedEvent, binding: Binding) -> bool:
-        """Asks plugins about a message, unless they were asked before. Returns whether an agent may answer it."""
-        if self.asks_plugins(entry, binding):
-            record = await self.ask(entry, binding)
-            await self.record(entry, record)
+        """Asks plugins and models about a message, unless they were asked before. Returns whether an agent may answer
+        it.
+        """
+        if self.must_ask(entry, binding):
+            await self.record(entry, binding, await self.ask(entry, binding))
         return entry.hooked is None or not entry.hooked.stopped_by
 
-    async def ask(self, entry: QueuedEvent, binding: Binding) -> HookRecord | None:
-        """Asks plugins, or reads what they decided earlier. Returns the answers that are to be recorded."""
-        entry.hooked = await self._hooks.recorded(entry.seq)
+    async def ask(self, entry: QueuedEvent, binding: Binding) -> Consultation:
+        """Asks plugins and models, or reads what they decided earlier. Returns the answers that are to be recorded."""
+        record, policy = None, self.policy(binding) if binding.agent.message_policy else None
+        if entry.hooked is None:
+            entry.hooked = await self._hooks.recorded(entry.seq)
         if entry.hooked is None and self._hooks.are_asked(binding, entry.event.envelope):
-            return await self._hooks.ask(entry.event, binding)
-        return None
+            record = await self._hooks.ask(entry.event, binding)
+        hooked = entry.hooked if record is None else record.message
+        if policy is None or entry.verdicts is not None or not asks_others(policy.filters.input):
+            return Consultation(record)
+        entry.verdicts = await self._checks.recorded(entry.seq)
+        if entry.verdicts is not None or (hooked is not None and hooked.stopped_by):
+            return Consultation(record)
+        envelope = entry.event.envelope if hooked is None else hooked.apply(entry.event.envelope)
+        return Consultation(record, await self._checks.ask(entry.event, envelope, binding, policy))
 
-    async def record(self, entry: QueuedEvent, record: HookRecord | None) -> None:
+    async def record(self, entry: QueuedEvent, binding: Binding, answers: Consultation) -> None:
         """Records the answers of `ask`."""
-        if record is not None:
-            entry.hooked = await self._hooks.record(entry.event, record)
+        if answers.hooks is not None:
+            entry.hooked = await self._hooks.record(entry.event, answers.hooks)
         elif entry.hooked is None:
             entry.hooked = NOT_HOOKED
+        policy = self.policy(binding) if answers.verdicts else None
+        if policy is not None and answers.verdicts:
+            await self._checks.record(entry.seq, policy, answers.verdicts)
+            entry.host_calls = tuple(each.call for each in answers.verdicts.values() if each.call is not None)
+        if entry.verdicts is None:
+            entry.verdicts = answers.verdicts
 
     def policy(self, binding: Binding) -> "MessagePolicy | None":
         return decode_policy(binding.agent.message_policy)
 
     def filter(self, entry: QueuedEvent, policy: "MessagePolicy") -> RunObstacle | None:
         """Applies the input filters and sets what the agent reads. Returns the obstacle if a filter blocks it."""
-        filtered = filter_input(policy, entry.arrived, self._filters)
+        filtered = filter_input(policy, entry.arrived, self._filters, entry.verdicts or NO_VERDICTS)
         if filtered.stopped_by is not None:
             reason = f"message policy: input filter {filtered.stopped_by.rule} blocks it"
             tell = filtered.stopped_by.filter.tell  # type: ignore[union-attr]

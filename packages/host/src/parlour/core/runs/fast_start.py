@@ -156,7 +156,7 @@ class FastStart:
         if not isinstance(decision, ToAgent) or event.envelope.run_request is not None:
             return None
         binding, entry = decision.binding, QueuedEvent(event)
-        if self._names.needs_names(event.envelope) or self._admission.asks_plugins(entry, binding):
+        if self._names.needs_names(event.envelope) or self._admission.must_ask(entry, binding):
             return None
         try:
             descriptor = self._checks.find_runner(binding.agent)

@@ -6,10 +6,9 @@ from parlour.core.model.agent import Binding
 from parlour.core.model.ports import Clock
 from parlour_sdk.values import dataclass
 
-from .admission import RunAdmission
+from .admission import Consultation, RunAdmission
 from .gathering import Gathering, LimitSuspension
 from .lane_result import LaneResult, Suspension
-from .message_hooks import HookRecord
 from .run_checks import RunObstacle
 from .session import QueuedEvent
 
@@ -26,19 +25,19 @@ class PolicyTurn:
 
 
 class HookSuspension:
-    """Suspends a message without a slot while plugins are asked about it."""
+    """Suspends a message without a slot while plugins and models are asked about it."""
 
     def __init__(self, entry: QueuedEvent, binding: Binding, admission: RunAdmission) -> None:
         self._entry = entry
         self._binding = binding
         self._admission = admission
-        self._record: HookRecord | None = None
+        self._answers = Consultation()
 
     async def wait_ready(self) -> None:
-        self._record = await self._admission.ask(self._entry, self._binding)
+        self._answers = await self._admission.ask(self._entry, self._binding)
 
     async def finish(self) -> LaneResult:
-        await self._admission.record(self._entry, self._record)
+        await self._admission.record(self._entry, self._binding, self._answers)
         return LaneResult([self._entry])
 
 
@@ -55,7 +54,7 @@ class PolicyTurns:
 
     def consult(self, entry: QueuedEvent, binding: Binding) -> PolicyTurn | None:
         """Returns the decision of plugins about a message; None if an agent may answer it."""
-        if self._admission.asks_plugins(entry, binding):
+        if self._admission.must_ask(entry, binding):
             return PolicyTurn(HookSuspension(entry, binding, self._admission))
         if entry.hooked is None or not entry.hooked.stopped_by:
             return None

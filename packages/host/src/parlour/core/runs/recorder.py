@@ -12,7 +12,9 @@ from typing import Any
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, Statement, StorageFailed, Update
-from parlour.core.message_policy.outputs import output_sentence
+from parlour.core.message_policy.checks import FilterSubject, verdict_sentence
+from parlour.core.message_policy.filters import Verdicts
+from parlour.core.message_policy.outputs import OutputRules, output_sentence
 from parlour.core.model.ports import Clock
 from parlour.core.store import event_notes, ledger, state
 from parlour.core.store.artifact_service import ArtifactService
@@ -161,12 +163,27 @@ class Recorder:
             shown = shown or reply.message
         return shown
 
+    async def _check(
+        self, result_batch: ResultBatch, rules: OutputRules, message: dict[str, Any], text: str
+    ) -> Verdicts:
+        """Returns the verdicts of models and plugins about a message, after noting them on the trail."""
+        session = self._session
+        subject = FilterSubject(session.event, session.binding, "output", session.run_id)
+        verdicts = await rules.check(message, text, subject)
+        if verdicts:
+            session.meter.add_host_calls(each.call for each in verdicts.values())
+            notes = rules.verdict_notes(verdicts)
+            data = {"text": verdict_sentence(notes), "code": "policy_checked_output", "checks": notes}
+            note = event_notes.add_note(session.event.seq, "policy.output_checks", data, result_batch.now)
+            result_batch.draft.add(note)
+        return verdicts
+
     async def _attach(self, result_batch: ResultBatch, message: dict[str, Any], text: str) -> MessageWithFiles:
         """Returns the message as the message policy lets it be shown, with its files."""
         rules = self._publisher.rules
         if rules is None:
             return await self._attachments.attach(message, text)
-        filtered = rules.filter(message, text)
+        filtered = rules.filter(message, text, await self._check(result_batch, rules, message, text))
         if filtered.hits:
             data = {
                 "text": output_sentence(filtered.hits, filtered.is_withheld),

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from parlour.core.access.grants import Grant
 from parlour.core.access.rate_limit import PacedBucket, TokenBucket
 from parlour.core.journal import Insert, Statement
-from parlour.core.message_policy.filters import FilterHit
+from parlour.core.message_policy.filters import FilterHit, Verdicts
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ids import NO_RUN, ConversationId, PluginId, RunId
@@ -57,6 +57,10 @@ class QueuedEvent:
     """Lane in which it has its turn."""
     hooked: HookedMessage | None = None
     """What plugins decided about the message; None until they were asked."""
+    verdicts: Verdicts | None = None
+    """Verdicts of models and plugins that filter the message; None until they were asked."""
+    host_calls: tuple[Mapping[str, Any], ...] = ()
+    """Model calls of filters that the next run for the message records."""
     prepared: EventEnvelope | None = None
     """The message as the agent reads it, once the message policy was applied."""
     filter_hits: tuple[FilterHit, ...] = ()

@@ -52,7 +52,12 @@ class RunStarter:
             steerable="steering_pull" in grant.apis,
             multimodal=target.descriptor.manifest.capabilities.multimodal_input,
         )
-        return RunSession(identity)
+        session = RunSession(identity)
+        for each in (entry, *entry.gathered):
+            if each.host_calls:
+                session.meter.add_host_calls(each.host_calls)
+                each.host_calls = ()
+        return session
 
     async def start(self, session: RunSession, descriptor: RunnerDescriptor) -> dict[str, object]:
         """Commits the start of the run and returns the request for its runner."""

@@ -79,6 +79,8 @@ class SteeringQueue:
                 return False
             entry.transcript_seq, entry.claimed_at = resolve_ref(receipt, transcript_seq), now
             session.claimed.append(entry)
+            session.meter.add_host_calls(entry.host_calls)
+            entry.host_calls = ()
             return True
 
     async def pull(self, session: RunSession, limit: int) -> list[dict[str, Any]]:

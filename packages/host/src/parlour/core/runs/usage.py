@@ -5,7 +5,7 @@ after a crash, and is recorded as cut off, at an unknown price.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -67,6 +67,18 @@ class RunMeter:
         )
         self._counters.update({"unpriced_calls": 1} if is_unpriced else {})
         self.record_event(f"{kind}.called", data)
+
+    def add_host_calls(self, calls: Iterable[Mapping[str, Any] | None]) -> None:
+        """Records finished model calls that the Host made for the run, such as those of filters."""
+        for call in calls:
+            if call is None:
+                continue
+            usage = call.get("usage")
+            self._counters["model_calls"] += call["outcome"] != REFUSED_BY_BUDGET
+            self._counters.update(usage or {})
+            is_unpriced = call["outcome"] in UNKNOWN_COST_OUTCOMES if usage is None else "cost_micros" not in usage
+            self._counters.update({"unpriced_calls": 1} if is_unpriced else {})
+            self.record_event("model.called", dict(call))
 
     def record_event(self, type: str, data: dict[str, Any]) -> None:
         if self._recorded_count < MAX_RECORDED_EVENTS:

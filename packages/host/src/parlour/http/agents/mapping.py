@@ -8,7 +8,7 @@ from typing import cast
 from parlour.core.box import session_template
 from parlour.core.box.policy import BoxPolicy
 from parlour.core.config import form_validation, secret_fields
-from parlour.core.config.word_lists import WordListRepository
+from parlour.core.message_policy.references import PolicyReferences
 from parlour.core.model import resource_policy
 from parlour.core.model.agent import Agent, StatePolicy
 from parlour.core.model.ids import AgentId
@@ -35,9 +35,9 @@ from .schemas import (
 
 
 class AgentMapper:
-    def __init__(self, registry: RunnerRegistry, lists: WordListRepository, secrets: SecretBox) -> None:
+    def __init__(self, registry: RunnerRegistry, references: PolicyReferences, secrets: SecretBox) -> None:
         self._registry = registry
-        self._lists = lists
+        self._references = references
         self._secrets = secrets
 
     def to_agent(self, agent_id: AgentId, body: AgentBody, before: Agent | None = None) -> Agent:
@@ -67,7 +67,7 @@ class AgentMapper:
                 422, "invalid_argument", f"{first_problem['field']}: {first_problem['message']}", {"fields": fields}
             )
         check_box_policy(BoxPolicy.decode(body.box_policy.model_dump()))
-        check_policy(body.message_policy, self._lists)
+        check_policy(body.message_policy, self._references)
         fields_of_body = body.model_dump(
             exclude={"resource_policy", "state_policy", "event_types", "runner_config", "message_policy", "published"}
         )

@@ -10,8 +10,8 @@ from pydantic import Field
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.form_validation import SECRET_MASK
 from parlour.core.config.pipelines import PipelineRepository
-from parlour.core.config.word_lists import WordListRepository
 from parlour.core.encoding import dumps, loads
+from parlour.core.message_policy.references import PolicyReferences
 from parlour.core.message_policy.schema import MessagePolicy
 from parlour.core.model.ids import AgentId, PipelineId
 from parlour.core.model.plugin_manager import PluginError, PluginManager
@@ -60,13 +60,13 @@ class HandlerForm:
         self,
         agents: AgentRepository,
         pipelines: PipelineRepository,
-        lists: WordListRepository,
+        references: PolicyReferences,
         plugins: PluginManager,
         secrets: SecretBox,
     ) -> None:
         self._agents = agents
         self._pipelines = pipelines
-        self._lists = lists
+        self._references = references
         self._plugins = plugins
         self._secrets = secrets
 
@@ -82,7 +82,7 @@ class HandlerForm:
         if given is None:
             return config
         policy = MessagePolicy.model_validate(given)
-        check_policy(policy, self._lists, f"{field_path}.handler_config.message_policy")
+        check_policy(policy, self._references, f"{field_path}.handler_config.message_policy")
         return {**config, "message_policy": policy.given_fields()}
 
     @classmethod

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.pipelines import PipelineRepository
 from parlour.core.config.routes import Route
-from parlour.core.config.word_lists import WordListRepository
+from parlour.core.message_policy.references import PolicyReferences
 from parlour.core.model.ids import NO_ROUTE
 from parlour.core.model.plugin_manager import PluginManager
 from parlour.core.secrets import SecretBox
@@ -25,11 +25,13 @@ class RouteMapper:
         self,
         agents: AgentRepository,
         pipelines: PipelineRepository,
-        lists: WordListRepository,
+        references: PolicyReferences,
         plugins: PluginManager,
         secrets: SecretBox,
     ) -> None:
-        self._forms = {name: form(agents, pipelines, lists, plugins, secrets) for name, form in HANDLER_FORMS.items()}
+        self._forms = {
+            name: form(agents, pipelines, references, plugins, secrets) for name, form in HANDLER_FORMS.items()
+        }
 
     def to_routes(self, bodies: list[RouteBody], before: list[Route]) -> list[Route]:
         existing = {route.route_id: route for route in before}

@@ -6,10 +6,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
-from parlour.core.config.word_lists import WordListRepository
 from parlour.core.message_policy.description import describe_policy
 from parlour.core.message_policy.filters import TextFilters
-from parlour.core.message_policy.references import find_missing_list
+from parlour.core.message_policy.references import PolicyReferences
 from parlour.core.message_policy.schema import MessagePolicy
 
 from ..api_router import ApiRouter
@@ -40,21 +39,21 @@ class PolicyCheck(TypedDict):
     sentences: list[PolicySentenceResponse]
 
 
-def check_policy(policy: MessagePolicy | None, lists: WordListRepository, field: str = "message_policy") -> None:
+def check_policy(policy: MessagePolicy | None, references: PolicyReferences, field: str = "message_policy") -> None:
     """Checks what a policy refers to. Raises a Problem that names the field."""
-    missing = find_missing_list(policy, lists) if policy is not None else None
+    missing = references.find_missing(policy) if policy is not None else None
     if missing is not None:
         raise invalid_field(f"{field}.{missing[0]}", missing[1])
 
 
-def router(lists: WordListRepository, filters: TextFilters) -> APIRouter:
+def router(references: PolicyReferences, filters: TextFilters) -> APIRouter:
     routes = ApiRouter(tags=["message policies"])
 
     @routes.post("/message-policies/check")
     async def check_message_policy(body: PolicyCheckBody, principal: Viewer) -> PolicyCheck:
         """Nothing is stored."""
         policy = body.message_policy
-        check_policy(policy, lists)
+        check_policy(policy, references)
         outputs = policy.filters.output
         may_stream = (not outputs or filters.word_matcher(outputs) is not None) and not policy.reply.delay[1]
         sentences = describe_policy(policy, may_stream)

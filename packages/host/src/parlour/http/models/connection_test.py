@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from parlour.core.model.ids import NO_PLUGIN
 from parlour.core.model.model_config import Model
+from parlour.core.model.moderation import Moderate
 from parlour.core.model.providers import CallContext, Models, ProviderFailed
 from parlour_sdk.protocol.content import plain_text
 from parlour_sdk.protocol.messages import Message
@@ -62,6 +63,9 @@ class ModelTest:
                 rerank_request = Rerank(model_id=model_id, query="fruit", documents=["an apple", "a car"], call_id=CALL)
                 ranked = await self._models.rerank(call_context, rerank_request)
                 return _success(f"it ranked {len(ranked.results)} documents", ranked.usage)
+            case "moderation":
+                verdict = await self._models.moderate(call_context, Moderate(model_id, ("hello",)))
+                return _success(f"it has a verdict on {len(verdict.categories)} categories", verdict.usage)
 
 
 def _success(message: str, usage: Any) -> _Outcome:

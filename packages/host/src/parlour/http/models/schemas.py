@@ -36,7 +36,7 @@ def _require_address(address: str) -> str:
         raise PydanticCustomError("base_url", "must look like https://api.example.org/v1")
     if address and (parts.username or parts.query or parts.fragment):
         raise PydanticCustomError("base_url", "takes no user, query or fragment; keys belong into api_keys")
-    for suffix in ("/chat/completions", "/embeddings", "/v1/messages", "/rerank"):
+    for suffix in ("/chat/completions", "/embeddings", "/v1/messages", "/rerank", "/moderations"):
         if address.endswith(suffix):
             raise PydanticCustomError("base_url", "ends too late: leave out '{end}', which is added", {"end": suffix})
     return address
@@ -77,7 +77,7 @@ class ModelBody(BaseModel):
 
     provider_id: ProviderId = Field(min_length=1, max_length=200)
     name: str = Field(min_length=1, max_length=300)
-    type: Literal["llm", "embedding", "rerank"] = "llm"
+    type: Literal["llm", "embedding", "rerank", "moderation"] = "llm"
     context_window: int | None = Field(default=None, ge=1, le=100_000_000)
     max_output_tokens: int | None = Field(default=None, ge=1, le=100_000_000)
     abilities: list[Ability] | None = None
@@ -85,7 +85,7 @@ class ModelBody(BaseModel):
     parameters: dict[str, Any] = {}
 
 
-ModelType = Literal["llm", "embedding", "rerank"]
+ModelType = Literal["llm", "embedding", "rerank", "moderation"]
 
 
 class PricesResponse(TypedDict):

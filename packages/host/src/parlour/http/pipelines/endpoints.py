@@ -9,11 +9,11 @@ from fastapi import APIRouter, Response
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.pipelines import PipelineRepository
-from parlour.core.config.word_lists import WordListRepository
 from parlour.core.journal import Insert
 from parlour.core.message_policy.dry_run import PolicyStep, try_message, try_reply
 from parlour.core.message_policy.effective import decode_policy, override_policy
 from parlour.core.message_policy.filters import TextFilters
+from parlour.core.message_policy.references import PolicyReferences
 from parlour.core.model.ids import PipelineId
 from parlour.core.model.pipeline import Pipeline
 from parlour.core.model.ports import Clock, Ids
@@ -49,7 +49,7 @@ class PipelineMapper:
     """Builds pipelines from request bodies and serializes them."""
 
     agents: AgentRepository
-    lists: WordListRepository
+    references: PolicyReferences
     asked_plugins: AskedPlugins
 
     def to_pipeline(self, pipeline_id: PipelineId, body: PipelineBody, field: str = "") -> Pipeline:
@@ -58,7 +58,7 @@ class PipelineMapper:
         if self.agents.get(body.agent_id) is None:
             message = f"there is no agent '{body.agent_id}'; GET /api/v1/agents lists them"
             raise invalid_field(f"{field}agent_id", message)
-        check_policy(body.message_policy, self.lists, f"{field}message_policy")
+        check_policy(body.message_policy, self.references, f"{field}message_policy")
         return Pipeline(
             pipeline_id=pipeline_id,
             name=body.name,

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Iterator
 
 from parlour.core.model.model_config import Model
+from parlour.core.model.moderation import Moderate, ModerationAnswer
 from parlour.core.model.providers import ProviderFailed
 from parlour_sdk import tokens
 from parlour_sdk.protocol.content import plain_text
@@ -54,6 +55,9 @@ class Demo:
 
     async def rerank(self, model: Model, request: Rerank) -> tuple[list[RerankScore], Usage | None]:
         raise ProviderFailed("not_supported", "the demo model ranks nothing; add a provider that does")
+
+    async def moderate(self, model: Model, request: Moderate) -> ModerationAnswer:
+        raise ProviderFailed("not_supported", "the demo model moderates nothing; add a provider that does")
 
 
 def reply(request: InvokeModel) -> str:

@@ -1,6 +1,7 @@
 """Estimates the tokens of model calls: what one has likely used, and what one may use."""
 
 from parlour.core.model.model_config import ANSWER_LIMITS, Model
+from parlour.core.model.moderation import Moderate
 from parlour_sdk import tokens
 from parlour_sdk.protocol.content import ContentElement, MediaElement
 from parlour_sdk.protocol.messages import Message
@@ -20,23 +21,23 @@ def estimate_tokens(text: str) -> int:
     return tokens.estimated(text)
 
 
-def estimate_prompt_tokens(request: InvokeModel | Embed | Rerank) -> int:
+def estimate_prompt_tokens(request: InvokeModel | Embed | Rerank | Moderate) -> int:
     match request:
         case InvokeModel():
             return sum(estimate_tokens(content_text(each.content)) for each in request.messages)
-        case Embed():
+        case Embed() | Moderate():
             return sum(map(estimate_tokens, request.texts))
         case Rerank():
             return sum(estimate_tokens(request.query) + estimate_tokens(text) for text in request.documents)
 
 
-def worst_case_usage(model: Model, request: InvokeModel | Embed | Rerank) -> Usage:
+def worst_case_usage(model: Model, request: InvokeModel | Embed | Rerank | Moderate) -> Usage:
     """Returns what a call reserves: the estimated prompt and the longest answer, within the context window."""
     match request:
         case InvokeModel():
             prompt, completion = _prompt(request), _answer(model, request)
             prompt = min(prompt, model.context_window or prompt)
-        case Embed() | Rerank():
+        case Embed() | Rerank() | Moderate():
             prompt, completion = estimate_prompt_tokens(request), 0
     return Usage(prompt_tokens=prompt, completion_tokens=completion)
 

@@ -8,12 +8,14 @@ import asyncio
 import importlib
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.config.models import ModelRepository
 from parlour.core.model.ids import ModelId
 from parlour.core.model.model_config import Model, ModelType, Provider
+from parlour.core.model.moderation import Moderate, ModerationAnswer
 from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.models.catalogue import ModelCatalogue, ModelServiceKind
 from parlour.core.secrets import SecretBox, SecretUnreadable
@@ -50,6 +52,8 @@ class ModelBackend(Protocol):
 
     async def rerank(self, model: Model, request: Rerank) -> tuple[list[RerankScore], Usage | None]: ...
 
+    async def moderate(self, model: Model, request: Moderate) -> ModerationAnswer: ...
+
 
 class ConfiguredModels:
     """The models of the Host."""
@@ -77,7 +81,7 @@ class ConfiguredModels:
         model = self._repository.model(model_id)
         return {} if model is None else model.parameters
 
-    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
+    def max_usage(self, request: InvokeModel | Embed | Rerank | Moderate) -> Usage:
         from .estimates import worst_case_usage
 
         model = self._repository.model(ModelId(request.model_id))
@@ -124,6 +128,11 @@ class ConfiguredModels:
         model, service = await self._find(ModelId(request.model_id), "embedding")
         vectors, usage = await service.embed(model, request)
         return EmbedAnswer(embeddings=vectors, usage=_usage_with_cost(model, request, usage, ""))
+
+    async def moderate(self, context: CallContext, request: Moderate) -> ModerationAnswer:
+        model, service = await self._find(ModelId(request.model_id), "moderation")
+        answer = await service.moderate(model, request)
+        return replace(answer, usage=_usage_with_cost(model, request, answer.usage, ""))
 
     async def _find(self, model_id: ModelId, type: ModelType) -> tuple[Model, ModelBackend]:
         model = self._repository.model(model_id)
@@ -193,7 +202,9 @@ def _last(model: Model, piece: "ResponseChunk", usage: Usage) -> ModelChunk:
     )
 
 
-def _usage_with_cost(model: Model, request: InvokeModel | Embed | Rerank, usage: Usage | None, text: str) -> Usage:
+def _usage_with_cost(
+    model: Model, request: InvokeModel | Embed | Rerank | Moderate, usage: Usage | None, text: str
+) -> Usage:
     """Returns the usage that the service reported, or an estimate, with its cost."""
     if usage is None or not usage.prompt_tokens:
         from .estimates import estimate_prompt_tokens, estimate_tokens

@@ -5,12 +5,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from parlour.core.model.model_config import Model, Provider
+from parlour.core.model.moderation import Moderate, ModerationAnswer
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.models.catalogue import ModelServiceKind
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, RerankScore
 from parlour_sdk.protocol.usage import Usage
 
-from .dialects import reasoning
+from .dialects import moderation, reasoning
 from .dialects import rerank as reranking
 from .dialects.anthropic import Anthropic
 from .dialects.base import (
@@ -21,6 +22,7 @@ from .dialects.base import (
     ResponseParser,
     ToolNameMap,
     malformed,
+    not_supported,
 )
 from .dialects.common import ToolNames
 from .dialects.gemini import Gemini
@@ -38,6 +40,9 @@ DIALECTS: dict[str, type[ModelDialect]] = {
     "anthropic": Anthropic,
     "gemini": Gemini,
 }
+
+MODERATING_DIALECTS = ("openai", "openai-responses")
+"""Dialects whose services have moderation in OpenAI's format."""
 
 
 class ProviderClient:
@@ -99,6 +104,13 @@ class ProviderClient:
             if not scores:
                 raise malformed("no scores")
         return scores, reranking.parse_usage(body)
+
+    async def moderate(self, model: Model, request: Moderate) -> ModerationAnswer:
+        with self._translate_errors():
+            if self._kind.dialect not in MODERATING_DIALECTS:
+                raise not_supported("moderation")
+            question = moderation.build_request(CallTarget(self._kind, model), request)
+            return moderation.parse_answer(await self._complete_response(question, model))
 
     async def _complete_response(self, question: ModelHttpRequest, model: Model) -> Any:
         """Returns a complete response: the time limit for its beginning is that for its end."""

@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Any
 
 from parlour.core.model.ids import ModelId
+from parlour.core.model.moderation import Moderate, ModerationAnswer, ModerationCategory
 from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour_sdk.protocol.messages import Message, MessageChunk, ToolCall
 from parlour_sdk.protocol.models import (
@@ -86,7 +87,7 @@ class ScriptedModels:
         self._replies = deque(replies)
         self._otherwise = otherwise
         self._catalogue = catalogue
-        self.requests: list[InvokeModel | Rerank | Embed] = []
+        self.requests: list[InvokeModel | Rerank | Embed | Moderate] = []
         self.askings: list[CallContext] = []
         self.abandoned = 0
 
@@ -96,7 +97,7 @@ class ScriptedModels:
     def parameters(self, model_id: ModelId) -> dict[str, Any]:
         return {}
 
-    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
+    def max_usage(self, request: InvokeModel | Embed | Rerank | Moderate) -> Usage:
         """Counts a hundred tokens each way, at one micro-unit a token."""
         return Usage(prompt_tokens=100, completion_tokens=100, cost_micros=200)
 
@@ -134,6 +135,13 @@ class ScriptedModels:
         usage = Usage(prompt_tokens=len(request.texts))
         return EmbedAnswer(embeddings=[[float(len(text))] for text in request.texts], usage=usage)
 
+    async def moderate(self, context: CallContext, request: Moderate) -> ModerationAnswer:
+        """Flags texts with the word "violent"."""
+        await self._seen(context, request)
+        is_flagged = any("violent" in text for text in request.texts)
+        category = ModerationCategory("violence", is_flagged, 0.9 if is_flagged else 0.1)
+        return ModerationAnswer(is_flagged, (category,), Usage(prompt_tokens=len(request.texts), cost_micros=7))
+
     def let_go(self) -> None:
         """Records that a request was abandoned by its caller."""
         self.abandoned += 1
@@ -150,7 +158,7 @@ class ScriptedModels:
         scripted = self._otherwise(request)
         return await scripted if inspect.isawaitable(scripted) else scripted
 
-    async def _seen(self, context: CallContext, request: InvokeModel | Rerank | Embed) -> None:
+    async def _seen(self, context: CallContext, request: InvokeModel | Rerank | Embed | Moderate) -> None:
         self.requests.append(request)
         self.askings.append(context)
         if self._replies and isinstance(self._replies[0], ProviderFailed | Hang):

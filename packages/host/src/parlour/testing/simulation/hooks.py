@@ -1,4 +1,4 @@
-"""Simulates a plugin that is asked about each message before its agent, and the promise that it is asked once."""
+"""Simulates a plugin that is asked about messages, by a hook and as a filter, and the promise that it is asked once."""
 
 import asyncio
 import random
@@ -13,11 +13,16 @@ from parlour_sdk.protocol.manifest import PluginPermissions
 from .promises import require
 
 HOOK = PluginId("simulated/hook")
-HOOK_PERMISSIONS = PluginPermissions(events=["message.arriving"])
+HOOK_PERMISSIONS = PluginPermissions(events=["message.arriving", "text.filtering"])
 LISTENER = {
     "kind": "EventListener",
     "name": "hook",
-    "spec": {"handlers": [{"name": "hook", "event": "message.arriving"}]},
+    "spec": {
+        "handlers": [
+            {"name": "hook", "event": "message.arriving"},
+            {"name": "filter", "event": "text.filtering"},
+        ]
+    },
 }
 HANG_SECONDS = 60
 
@@ -37,6 +42,8 @@ async def ask_hook(asked: Counter[str], data: dict[str, Any]) -> dict[str, Any]:
     if behaviour < 0.2:
         raise PluginDisconnected("crashed")
     await asyncio.sleep(behaviour)
+    if event["type"] == "text.filtering":
+        return {"handled": True, "finding": "a word"}
     return {"handled": True, "variables": {"seen": True}, "input": {"text": event["text"]}}
 
 

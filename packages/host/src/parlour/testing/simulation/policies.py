@@ -6,6 +6,7 @@ from typing import Any
 from parlour.core.journal import Row, Select, where
 from parlour.core.store.tables import LIMITS, OUTCOMES
 
+from .hooks import HOOK
 from .promises import Facts, UserMessage, require
 
 ALLOWED_MESSAGES = 1000
@@ -17,7 +18,12 @@ MESSAGE_POLICIES: tuple[dict[str, Any], ...] = (
     {
         "gather": {"seconds": 0.5, "longest": 2},
         "limits": [QUOTA],
-        "filters": {"input": [{"use": "words", "config": {"words": ["ask"]}, "on": "flag"}]},
+        "filters": {
+            "input": [
+                {"use": "words", "config": {"words": ["ask"]}, "on": "flag"},
+                {"use": "plugin", "config": {"plugin_id": HOOK}, "on": "flag"},
+            ]
+        },
     },
 )
 """Message policies of the agent. None of them refuses a message."""

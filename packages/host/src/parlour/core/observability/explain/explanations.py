@@ -42,6 +42,7 @@ EXPLAINED_RUN_EVENTS = (
     "knowledge.retrieved",
     "action.decided",
     "hook.asked",
+    "policy.filtered",
     "run.failed",
 )
 """Types of run events that become steps of an explanation."""

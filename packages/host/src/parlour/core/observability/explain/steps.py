@@ -42,6 +42,8 @@ def note_step(entry: Row) -> ExplanationStep:
     data = loads(entry["data"])
     if data.get("hooks"):
         return _step(entry["created_at"], entry["step"], {"hooks": data["hooks"]}, *_hook_sentences(data))
+    if data.get("checks"):
+        return _step(entry["created_at"], entry["step"], {"checks": data["checks"]}, *_filter_sentences(data))
     code = "duplicate" if entry["step"] == "duplicate" else "noted"
     return _step(
         entry["created_at"], entry["step"], data, ExplanationSentence(code, {"text": str(data.get("text", ""))})
@@ -109,6 +111,8 @@ def run_event_step(run_event: Row) -> ExplanationStep | None:
     data = loads(run_event["data"])
     if run_event["type"] == "hook.asked":
         return _step(run_event["created_at"], "hooks", data, *_hook_sentences(data))
+    if run_event["type"] == "policy.filtered" and data.get("checks"):
+        return _step(run_event["created_at"], "policy.filtered", data, *_filter_sentences(data))
     sentence = _run_event_sentence(run_event["type"], data)
     return _step(run_event["created_at"], run_event["type"], data, sentence) if sentence is not None else None
 
@@ -146,6 +150,17 @@ def _hook_sentences(data: dict[str, Any]) -> list[ExplanationSentence]:
             {"plugin": answer["plugin"], "reason": f": {answer['reason']}" if answer.get("reason") else ""},
         )
         for answer in data["hooks"]
+    ]
+
+
+def _filter_sentences(data: dict[str, Any]) -> list[ExplanationSentence]:
+    """Returns one sentence for each filter that asked a model or a plugin."""
+    return [
+        ExplanationSentence(
+            code_or_default(f"filter_{each['code']}", "filter_nothing"),
+            {name: each[name] for name in ("side", "position", "use", "detail")},
+        )
+        for each in data["checks"]
     ]
 
 
