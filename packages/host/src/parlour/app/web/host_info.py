@@ -56,3 +56,6 @@ def gauges(host: Host, limits: ConnectionLimiter | None) -> Iterator[Sample]:
     yield Sample("parlour_active_runs", (), len(list(host.core.sessions.all())))
     if limits is not None:
         yield Sample("parlour_connections", (), limits.open)
+    if host.cluster is not None:
+        for kind, count in sorted(host.cluster.part_counts().items()):
+            yield Sample("parlour_cluster_parts", (("kind", kind),), count)
