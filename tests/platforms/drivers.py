@@ -22,6 +22,7 @@ from tests.platforms.wechat.driver import WechatDriver
 from tests.platforms.wecom.driver import WecomDriver
 from tests.platforms.wecombot.driver import WecomBotDriver
 from tests.platforms.wecomcs.driver import WecomCsDriver
+from tests.platforms.whatsapp.driver import WhatsAppDriver
 
 
 @dataclass(frozen=True)
@@ -53,4 +54,5 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "wecom": SuitePlatform(WecomDriver),
     "wecombot": SuitePlatform(WecomBotDriver),
     "wecomcs": SuitePlatform(WecomCsDriver),
+    "whatsapp": SuitePlatform(WhatsAppDriver),
 }
