@@ -3305,7 +3305,7 @@ export interface components {
         };
         BoxBackendResponse: {
             /** @enum {string} */
-            backend: "bubblewrap" | "podman" | "docker" | "nsjail";
+            backend: "bubblewrap" | "podman" | "docker" | "nsjail" | "e2b";
             /** @description The command that helps on this machine, if it is known. */
             command: string | null;
             /**
@@ -3453,6 +3453,11 @@ export interface components {
             network: boolean;
             process_list: components["schemas"]["BoxProcessResponse"][];
             processes: number;
+            /**
+             * @description What limits its workspace: an image file, memory, or a watcher.
+             * @enum {string}
+             */
+            quota: "loop" | "tmpfs" | "advisory";
             read_only: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             session_id: string;
@@ -3472,7 +3477,10 @@ export interface components {
             max_sessions: number;
             /** @description What does not hold on this machine. */
             notice: string | null;
-            /** @description What limits the size of a workspace. */
+            /**
+             * @description What limits the size of a workspace: loop (the kernel, by an image file), remote (the service) or advisory (it
+             *     is watched).
+             */
             quota: string | null;
             reason: string | null;
             /** @description The backends that were tried and do not work here, in their order. */
@@ -7751,10 +7759,10 @@ export interface components {
         };
         /** WorkspaceBody */
         WorkspaceBody: {
-            /** Admin Commands */
-            admin_commands?: string[] | null;
             /** Command Prefixes */
             command_prefixes?: string[] | null;
+            /** Command Roles */
+            command_roles?: string[] | null;
             /** Currency */
             currency?: string | null;
             /** Language */
@@ -7765,10 +7773,10 @@ export interface components {
             time_zone?: string | null;
         };
         WorkspaceResponse: {
-            /** @description Names of commands that only owners and admins of a group use. */
-            admin_commands: string[];
             /** @description How chat commands begin; the first is the one that is told. */
             command_prefixes: string[];
+            /** @description Who may use a command, as `NAME:ROLE`. */
+            command_roles: string[];
             /** @description The code of the currency that costs are shown in; empty: that of the providers, where they agree. */
             currency: string;
             /**
