@@ -10,7 +10,7 @@ from parlour.core.cluster.ownership import Ownership, SoleOwner
 from parlour.core.cluster.parts import shard_part
 from parlour.core.journal import GuardFailed, Insert, Journal, Row, Select, Unit, where
 from parlour.core.model.event import ConversationKey
-from parlour.core.model.ids import AgentId, ConversationId
+from parlour.core.model.ids import AgentId, BotId, ConversationId
 from parlour.core.model.ports import Clock, Ids
 
 from .tables import CONVERSATIONS
@@ -75,7 +75,7 @@ class Conversations:
             return None
         return self.cache(key, latest["conversation_id"])
 
-    def new_id(self, bot_id: str, ids: Ids) -> ConversationId:
+    def new_id(self, bot_id: BotId, ids: Ids) -> ConversationId:
         """Returns the id of a new conversation. One without a bot falls into a part that this Host owns, if any."""
         new_id = ConversationId(ids.new())
         if bot_id or self._ownership.is_sole:
