@@ -326,7 +326,7 @@ class WorkspaceSettings(ConfigSection):
     command_roles: Annotated[
         NewCommandRoles, COMMA_LIST, RuntimeSetting(NewCommandRoles, "Who may use a command, as `NAME:ROLE`.")
     ] = []
-    """Roles that may use chat commands, such as `new:admin, model:owner, why:nobody`."""
+    """Roles that may use chat commands, such as `new:admin, model:owner, why:off`."""
     outbound_ips: Annotated[list[str], COMMA_LIST, RuntimeSetting(NewAddresses)] = []
     """Addresses from which this Host connects to platforms, shown where a platform asks for them."""
     currency: Annotated[
