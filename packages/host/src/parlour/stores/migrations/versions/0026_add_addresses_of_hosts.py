@@ -2,8 +2,8 @@
 
 from parlour.stores.columns import add, integer, text
 
-revision = "0025"
-down_revision = "0024"
+revision = "0026"
+down_revision = "0025"
 branch_labels = None
 depends_on = None
 phase = "expand"
