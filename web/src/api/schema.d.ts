@@ -225,7 +225,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Key
-         * @description It fails on its next request.
+         * @description It fails on its next request; a worker with it is disconnected and loses its runs.
          */
         delete: operations["revoke_key"];
         options?: never;
@@ -446,6 +446,46 @@ export interface paths {
         post?: never;
         /** Delete Bot */
         delete: operations["delete_bot"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot_id}/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Bot Login
+         * @description Starts a login: the QR code is scanned with the app of the platform.
+         */
+        post: operations["begin_bot_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot_id}/login/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Continue Bot Login
+         * @description Waits up to half a minute for the person, and returns the state. A confirmed login connects the bot.
+         */
+        post: operations["continue_bot_login"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2019,6 +2059,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runtimes/{runtime_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke Runtime
+         * @description Ends its registration. Its runs wait for another worker, or end as interrupted if they have started.
+         *
+         *     A worker process whose key is still valid connects again; revoke the key to keep it away.
+         */
+        post: operations["revoke_runtime"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runtimes/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Queue
+         * @description Runs that wait for a worker or are held by one, oldest first.
+         */
+        get: operations["list_queue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules": {
         parameters: {
             query?: never;
@@ -2573,6 +2655,11 @@ export interface components {
              *     }
              */
             limits?: components["schemas"]["PlatformLimits"];
+            /**
+             * @default
+             * @enum {string}
+             */
+            login?: "" | "qr";
             /** @default  */
             mentions_everyone?: string;
             /**
@@ -2672,6 +2759,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * On Workers
+             * @default false
+             */
+            on_workers?: boolean;
+            /**
              * Published
              * @default []
              */
@@ -2736,6 +2828,11 @@ export interface components {
              * @default []
              */
             tool_policy?: components["schemas"]["ToolRuleBody"][];
+            /**
+             * Worker Labels
+             * @default []
+             */
+            worker_labels?: string[];
         };
         /**
          * AgentChange
@@ -2823,6 +2920,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * On Workers
+             * @default false
+             */
+            on_workers?: boolean;
+            /**
              * Published
              * @default []
              */
@@ -2887,6 +2989,11 @@ export interface components {
              * @default []
              */
             tool_policy?: components["schemas"]["ToolRuleBody"][];
+            /**
+             * Worker Labels
+             * @default []
+             */
+            worker_labels?: string[];
         };
         /**
          * AgentInput
@@ -2929,6 +3036,8 @@ export interface components {
                 [key: string]: unknown;
             };
             name: string;
+            /** @description True if workers on other machines execute its runs. */
+            on_workers: boolean;
             /** @description Doors through which clients of other standards may use it. */
             published: ("openai" | "mcp" | "a2a" | "agui")[];
             resource_policy: components["schemas"]["ResourcePolicyResponse"];
@@ -2951,6 +3060,7 @@ export interface components {
              *     Without one they are allowed, except that in groups tools of MCP servers that are not read-only are asked about.
              */
             tool_policy: components["schemas"]["ToolRuleResponse"][];
+            worker_labels: string[];
         };
         /**
          * AgentTestBody
@@ -2989,12 +3099,16 @@ export interface components {
             expires_at: number | null;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             key_id: string;
+            /** @description Labels that a worker with this key may have. */
+            labels: string[];
             /** @description To the hour */
             last_used_at: number | null;
             name: string;
             revoked_at: number | null;
+            /** @description Runners that a worker with this key may execute; empty for any. */
+            runners: string[];
             /** @enum {string} */
-            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp" | "worker";
         };
         ApprovalResponse: {
             action: string;
@@ -3305,7 +3419,7 @@ export interface components {
         };
         BoxBackendResponse: {
             /** @enum {string} */
-            backend: "bubblewrap" | "podman" | "docker" | "nsjail";
+            backend: "bubblewrap" | "podman" | "docker" | "nsjail" | "e2b";
             /** @description The command that helps on this machine, if it is known. */
             command: string | null;
             /**
@@ -3453,6 +3567,11 @@ export interface components {
             network: boolean;
             process_list: components["schemas"]["BoxProcessResponse"][];
             processes: number;
+            /**
+             * @description What limits its workspace: an image file, memory, or a watcher.
+             * @enum {string}
+             */
+            quota: "loop" | "tmpfs" | "advisory";
             read_only: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             session_id: string;
@@ -3472,7 +3591,10 @@ export interface components {
             max_sessions: number;
             /** @description What does not hold on this machine. */
             notice: string | null;
-            /** @description What limits the size of a workspace. */
+            /**
+             * @description What limits the size of a workspace: loop (the kernel, by an image file), remote (the service) or advisory (it
+             *     is watched).
+             */
             quota: string | null;
             reason: string | null;
             /** @description The backends that were tried and do not work here, in their order. */
@@ -4701,6 +4823,38 @@ export interface components {
             /** @enum {string} */
             type: "llm" | "embedding" | "rerank" | "moderation";
         };
+        /**
+         * LoginContinuation
+         * @description `session` is that of the previous response; `code` has the digits that the phone shows, if they are needed.
+         * @example {
+         *       "code": "",
+         *       "session": "v1.…"
+         *     }
+         */
+        LoginContinuation: {
+            /**
+             * Code
+             * @default
+             */
+            code?: string;
+            /** Session */
+            session: string;
+        };
+        LoginResponse: {
+            /** @description The digits that were sent are wrong. */
+            code_is_wrong: boolean;
+            /** @description The text of the QR code, to open it on the phone itself. */
+            link: string | null;
+            /** @description The modules of the QR code, row by row: `1` is dark. */
+            qr: string[] | null;
+            /** @description Sealed, for the next step; null if there is none. */
+            session: string | null;
+            /**
+             * @description `code_needed`: the phone shows digits to enter. `refreshed`: there is a new QR code.
+             * @enum {string}
+             */
+            state: "waiting" | "scanned" | "code_needed" | "refreshed" | "expired" | "confirmed";
+        };
         /** LogsBody */
         LogsBody: {
             /** Level */
@@ -5285,12 +5439,14 @@ export interface components {
             key: string;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             key_id: string;
+            labels: string[];
             /** @description To the hour */
             last_used_at: number | null;
             name: string;
             revoked_at: number | null;
+            runners: string[];
             /** @enum {string} */
-            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp" | "worker";
         };
         /** NewChunkBody */
         NewChunkBody: {
@@ -5321,14 +5477,24 @@ export interface components {
         NewKey: {
             /** Expires In Days */
             expires_in_days?: number | null;
+            /**
+             * Labels
+             * @default []
+             */
+            labels?: string[];
             /** Name */
             name: string;
+            /**
+             * Runners
+             * @default []
+             */
+            runners?: string[];
             /**
              * Scope
              * @default chat
              * @enum {string}
              */
-            scope?: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
+            scope?: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp" | "worker";
         };
         /** NewSkillBody */
         NewSkillBody: {
@@ -5622,6 +5788,11 @@ export interface components {
         };
         PageResponse_ProviderResponse_: {
             items: components["schemas"]["ProviderResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_QueuedRunResponse_: {
+            items: components["schemas"]["QueuedRunResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -6259,6 +6430,21 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             provider_id: string;
         };
+        QueuedRunResponse: {
+            agent_id: string | null;
+            /** @description Active workers that could execute it. */
+            candidates: number;
+            conversation_id: string;
+            /** @description Labels that a worker needs to execute it. */
+            labels: string[];
+            lease_until: number | null;
+            run_id: string;
+            runner_id: string;
+            /** @description Worker that holds it. */
+            runtime_id: string | null;
+            /** @enum {string} */
+            status: "queued" | "claimed" | "running";
+        };
         /**
          * QuoteElement
          * @description The message that this one answers. Quotes nest at most 8 deep.
@@ -6652,6 +6838,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -6739,6 +6927,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -6814,6 +7004,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -6862,6 +7054,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -6930,13 +7124,16 @@ export interface components {
              * @example 1789026600000
              */
             expires_at: number;
+            /** @description API key of a worker process. */
+            key_id: string | null;
             labels: string[];
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
              */
             last_seen_at: number;
-            plugin_id: string;
+            /** @description Plugin whose worker it is; null for a worker process. */
+            plugin_id: string | null;
             providers: components["schemas"]["ProviderLogin"][];
             /**
              * @description Milliseconds since 1970
@@ -6949,6 +7146,8 @@ export interface components {
             slots: number;
             /** @enum {string} */
             status: "active" | "gone";
+            /** @description Runs that it holds now. */
+            used_slots: number;
             versions: {
                 [key: string]: string;
             };
@@ -7751,10 +7950,10 @@ export interface components {
         };
         /** WorkspaceBody */
         WorkspaceBody: {
-            /** Admin Commands */
-            admin_commands?: string[] | null;
             /** Command Prefixes */
             command_prefixes?: string[] | null;
+            /** Command Roles */
+            command_roles?: string[] | null;
             /** Currency */
             currency?: string | null;
             /** Language */
@@ -7765,10 +7964,10 @@ export interface components {
             time_zone?: string | null;
         };
         WorkspaceResponse: {
-            /** @description Names of commands that only owners and admins of a group use. */
-            admin_commands: string[];
             /** @description How chat commands begin; the first is the one that is told. */
             command_prefixes: string[];
+            /** @description Who may use a command, as `NAME:ROLE`. */
+            command_roles: string[];
             /** @description The code of the currency that costs are shown in; empty: that of the providers, where they agree. */
             currency: string;
             /**
@@ -8879,6 +9078,72 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    begin_bot_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    continue_bot_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginContinuation"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
             };
             /** @description What went wrong, in words */
             default: {
@@ -12734,6 +12999,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageResponse_RuntimeResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revoke_runtime: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                runtime_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_queue: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_QueuedRunResponse_"];
                 };
             };
             /** @description What went wrong, in words */
