@@ -19,6 +19,8 @@ from parlour_sdk.values import dataclass
 MAX_ANSWER_CHARACTERS = 256 * 1024
 CALL_SECONDS = 55.0
 """Longest call. Clients give up soon after."""
+VIA = "gateway"
+"""How the audit names the way of these calls."""
 STATE_PREFIX = "harness."
 STATE_SCOPES = ("conversation", "actor")
 MAX_IMAGE_BYTES = 1024 * 1024
@@ -131,7 +133,7 @@ class GatewayTools:
         data = {"call_id": call_id, "run_id": session.run_id, **values}
         if session.remote is not None:
             data["lease"] = session.remote.lease_token
-        return await self._gate.call_typed(session.executor, action, data)
+        return await self._gate.call_typed(session.executor, action, data, VIA)
 
     async def _context(self, session: RunSession, arguments: Arguments) -> Any:
         event = session.event.envelope
