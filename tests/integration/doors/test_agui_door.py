@@ -1,5 +1,6 @@
 """Tests the AG-UI door with the unmodified `@ag-ui/client`, against a real Host."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ async def test_a_client_that_aborts_leaves_the_run_or_cancels_it(
     if on_disconnect == "cancel":
         eventually(lambda: host.items("/runs", agent_id=agent, status="cancelled"), "the run is cancelled")
         return
-    gate_file.touch()
+    await asyncio.to_thread(gate_file.touch)
     [again] = await client.run("t", asking("run", f"gate {gate_file}"))
     assert (text_of(again), kinds(again)[-1]) == ("waiting is over", "RUN_FINISHED")
     assert len(host.items("/runs", agent_id=agent)) == 1

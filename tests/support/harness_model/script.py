@@ -7,12 +7,12 @@ from typing import Any
 from parlour_sdk.values import dataclass
 
 Json = dict[str, Any]
-ORDER = re.compile(r"script:(write|run|context|count)(?: ([\w./-]+))?")
+ORDER = re.compile(r"script:(write|run|history|count)(?: ([\w./-]+))?")
 """An order in a message: write a file, run a command that does not end, use the Host's tools, count the orders."""
 _TOOLS = {
     "write": (r"^write$|write_file|writefile|^Write$", r"text_editor|edit_file", r"exec_command|shell|bash"),
     "run": (r"exec_command|shell|bash", r"execute|terminal"),
-    "context": (r"parlour.*context$",),
+    "history": (r"parlour.*history_page$",),
 }
 _CODEX = {"sandbox_permissions": "require_escalated", "justification": "the test wants it"}
 

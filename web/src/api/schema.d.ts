@@ -1763,6 +1763,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/{author}/{name}/programs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Programs
+         * @description The programs that the plugin may have started, in the order of its manifest.
+         */
+        get: operations["list_programs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins/{author}/{name}/restart": {
         parameters: {
             query?: never;
@@ -5615,6 +5635,11 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_PluginProgramResponse_: {
+            items: components["schemas"]["PluginProgramResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         PageResponse_PluginResponse_: {
             items: components["schemas"]["PluginResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -6044,6 +6069,25 @@ export interface components {
             };
             words: components["schemas"]["PermissionTextsResponse"];
         };
+        PluginProgramResponse: {
+            commands: components["schemas"]["ProgramCommandResponse"][];
+            /** @description The permission as `granted` of `PUT /plugins/{author}/{name}` takes it. */
+            grant: string;
+            granted: boolean;
+            /** @description The command that installs it, to be typed on the machine of the Host. */
+            install: string | null;
+            /** @description True if all its commands are installed. Any program in the folders of `programs.folders` counts as installed. */
+            installed: boolean;
+            label: string;
+            /** @description Name of the permission. */
+            name: string;
+            note: {
+                [key: string]: string;
+            } | null;
+            running: number;
+            /** @description What it may do. */
+            words: components["schemas"]["PermissionTextResponse"][];
+        };
         PluginResponse: {
             components: components["schemas"]["PluginComponent"][];
             /** @description Whether it has a form of its own, at `/plugins/{author}/{name}/config`. */
@@ -6206,6 +6250,11 @@ export interface components {
              * @default []
              */
             regexes?: string[];
+        };
+        ProgramCommandResponse: {
+            name: string;
+            /** @description Where it is installed on the machine of the Host; null if it is not. */
+            path: string | null;
         };
         /**
          * PromptBody
@@ -7751,10 +7800,10 @@ export interface components {
         };
         /** WorkspaceBody */
         WorkspaceBody: {
-            /** Admin Commands */
-            admin_commands?: string[] | null;
             /** Command Prefixes */
             command_prefixes?: string[] | null;
+            /** Command Roles */
+            command_roles?: string[] | null;
             /** Currency */
             currency?: string | null;
             /** Language */
@@ -7765,10 +7814,10 @@ export interface components {
             time_zone?: string | null;
         };
         WorkspaceResponse: {
-            /** @description Names of commands that only owners and admins of a group use. */
-            admin_commands: string[];
             /** @description How chat commands begin; the first is the one that is told. */
             command_prefixes: string[];
+            /** @description Who may use a command, as `NAME:ROLE`. */
+            command_roles: string[];
             /** @description The code of the currency that costs are shown in; empty: that of the providers, where they agree. */
             currency: string;
             /**
@@ -12270,6 +12319,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageResponse_str_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_programs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_PluginProgramResponse_"];
                 };
             };
             /** @description What went wrong, in words */

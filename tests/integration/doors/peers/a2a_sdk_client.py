@@ -50,7 +50,7 @@ async def say(client: Client, text: str, context: str) -> dict[str, Any]:
         async for event in again:
             said += get_stream_response_text(event)
             if said:
-                Path(rest.split()[-1]).touch()
+                await asyncio.to_thread(Path(rest.split()[-1]).touch)
     read = await client.get_task(GetTaskRequest(id=task.id))
     return {"context": read.context_id, "text": said, "state": state_of(read)}
 
@@ -74,4 +74,4 @@ async def main(address: str, key: str, version: str, *texts: str) -> dict[str, A
         return {"name": card.name, "turns": turns, "listed": listed, "missing": missing}
 
 
-print(json.dumps(asyncio.run(main(*sys.argv[1:]))))
+sys.stdout.write(json.dumps(asyncio.run(main(*sys.argv[1:]))))
