@@ -17,11 +17,15 @@ from .session import ExternalSession
 class ServiceTurn(Generic[ConfigT]):
     """One user message and its answer."""
 
-    def __init__(self, ctx: AgentRunContext, api: AgentRunAPI, config: ConfigT, client: ServiceClient) -> None:
+    def __init__(
+        self, ctx: AgentRunContext, api: AgentRunAPI, config: ConfigT, client: ServiceClient, run_token: str = ""
+    ) -> None:
         self.ctx = ctx
         self.api = api
         self.config = config
         self.client = client
+        self.run_token = run_token
+        """Token with which the service uses the Host's tools; empty if it may not."""
         self.session = ExternalSession(ctx, config.binding)
         self.text = ctx.input.text if ctx.input.text is not None else plain_text(ctx.input.contents)
         self.files: list[InputFile] = input_files(ctx.input)
