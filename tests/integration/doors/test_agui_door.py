@@ -103,7 +103,7 @@ async def test_what_has_no_effect_is_named(host: Host, publish: Publish) -> None
     [run] = await AgUiClient(host, publish(door="agui")).run("t", asking("r", "hello", tools=tools))
 
     [event] = custom(run)
-    assert (event["name"], event["value"]) == ("parlour.ignored", {"fields": ["tools"]})
+    assert (event["name"], event["value"]) == ("parlour:ignored", {"fields": ["tools"]})
     assert text_of(run) == "hello"
 
 

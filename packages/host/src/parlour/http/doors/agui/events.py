@@ -11,9 +11,9 @@ from ..updates import ApprovalRequested, MessageEnd, ReasoningDelta, TextDelta, 
 from .inputs import AgUiRun
 
 Json = dict[str, Any]
-IGNORED = "parlour.ignored"
+IGNORED = "parlour:ignored"
 """Custom event that names the fields of the request that have no effect."""
-APPROVAL = "parlour.approval"
+APPROVAL = "parlour:approval"
 """Custom event with the action that waits for a person's decision."""
 
 
