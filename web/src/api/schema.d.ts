@@ -3325,7 +3325,7 @@ export interface components {
         };
         BoxBackendResponse: {
             /** @enum {string} */
-            backend: "bubblewrap" | "podman" | "docker" | "nsjail";
+            backend: "bubblewrap" | "podman" | "docker" | "nsjail" | "e2b";
             /** @description The command that helps on this machine, if it is known. */
             command: string | null;
             /**
@@ -3473,6 +3473,11 @@ export interface components {
             network: boolean;
             process_list: components["schemas"]["BoxProcessResponse"][];
             processes: number;
+            /**
+             * @description What limits its workspace: an image file, memory, or a watcher.
+             * @enum {string}
+             */
+            quota: "loop" | "tmpfs" | "advisory";
             read_only: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             session_id: string;
@@ -3492,7 +3497,10 @@ export interface components {
             max_sessions: number;
             /** @description What does not hold on this machine. */
             notice: string | null;
-            /** @description What limits the size of a workspace. */
+            /**
+             * @description What limits the size of a workspace: loop (the kernel, by an image file), remote (the service) or advisory (it
+             *     is watched).
+             */
             quota: string | null;
             reason: string | null;
             /** @description The backends that were tried and do not work here, in their order. */
