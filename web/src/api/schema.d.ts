@@ -451,6 +451,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/bots/{bot_id}/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Bot Login
+         * @description Starts a login: the QR code is scanned with the app of the platform.
+         */
+        post: operations["begin_bot_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot_id}/login/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Continue Bot Login
+         * @description Waits up to half a minute for the person, and returns the state. A confirmed login connects the bot.
+         */
+        post: operations["continue_bot_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bots/{bot_id}/preview": {
         parameters: {
             query?: never;
@@ -2593,6 +2633,11 @@ export interface components {
              *     }
              */
             limits?: components["schemas"]["PlatformLimits"];
+            /**
+             * @default
+             * @enum {string}
+             */
+            login?: "" | "qr";
             /** @default  */
             mentions_everyone?: string;
             /**
@@ -4728,6 +4773,38 @@ export interface components {
             prices: components["schemas"]["PricesResponse"] | null;
             /** @enum {string} */
             type: "llm" | "embedding" | "rerank" | "moderation";
+        };
+        /**
+         * LoginContinuation
+         * @description `session` is that of the previous response; `code` has the digits that the phone shows, if they are needed.
+         * @example {
+         *       "code": "",
+         *       "session": "v1.…"
+         *     }
+         */
+        LoginContinuation: {
+            /**
+             * Code
+             * @default
+             */
+            code?: string;
+            /** Session */
+            session: string;
+        };
+        LoginResponse: {
+            /** @description The digits that were sent are wrong. */
+            code_is_wrong: boolean;
+            /** @description The text of the QR code, to open it on the phone itself. */
+            link: string | null;
+            /** @description The modules of the QR code, row by row: `1` is dark. */
+            qr: string[] | null;
+            /** @description Sealed, for the next step; null if there is none. */
+            session: string | null;
+            /**
+             * @description `code_needed`: the phone shows digits to enter. `refreshed`: there is a new QR code.
+             * @enum {string}
+             */
+            state: "waiting" | "scanned" | "code_needed" | "refreshed" | "expired" | "confirmed";
         };
         /** LogsBody */
         LogsBody: {
@@ -8936,6 +9013,72 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    begin_bot_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    continue_bot_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginContinuation"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
             };
             /** @description What went wrong, in words */
             default: {
