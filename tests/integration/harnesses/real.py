@@ -12,6 +12,7 @@ from tests.integration.harnesses.test_scripted_harness import decide, ended, sai
 from tests.support.harness import ROOT, Host, Json, eventually
 from tests.support.harness_model.server import HarnessModel
 from tests.support.processes import processes_naming
+from tests.support.rogue import sleepers
 
 PACKAGES = ROOT / ".tools" / "harnesses" / "node_modules"
 OTHERS = ROOT / ".tools" / "more-harnesses" / "node_modules"
@@ -20,10 +21,11 @@ MODEL_PATHS = {"codex": "/v1", "kimi": "/v1", "qwen": "/v1", "opencode": "/v1"}
 FOLDERS = [
     *PACKAGES.glob("node-linux-*/bin"),
     PACKAGES / ".bin",
+    *PACKAGES.glob("@aaif/goose-binary-*/bin"),
     *OTHERS.glob("opencode-linux-*/bin"),
     OTHERS / ".bin",
 ]
-TURN_SECONDS = 120
+TURN_SECONDS = 60
 _numbers = itertools.count(1)
 
 
@@ -67,6 +69,10 @@ class RealHarness:
         agent = self.host.agent(ACP, runner_config=wanted, approval_policy=policy, restart_policy="never")
         return agent, folder
 
+    def send(self, agent_id: str, text: str) -> None:
+        """Says something in the conversation that has the agent's folder."""
+        self.host.send(agent_id, text, conversation_id="one")
+
     def question(self, agent_id: str) -> Json:
         """Returns the open question of an agent."""
 
@@ -81,7 +87,7 @@ class RealHarness:
 
     def begin_command(self, agent_id: str, marker: Path) -> None:
         """Lets the agent run a command that does not end, and returns when it runs."""
-        self.host.send(agent_id, f"script:run {marker}")
+        self.send(agent_id, f"script:run {marker}")
         decided: set[str] = set()
 
         def look() -> bool:
@@ -89,9 +95,9 @@ class RealHarness:
                 if each["agent_id"] == agent_id and each["approval_id"] not in decided:
                     decided.add(each["approval_id"])
                     decide(self.host, each, "approve")
-            return marker.exists() and bool(processes_naming(f"tail -f {marker}"))
+            return bool(sleepers(str(marker)))
 
-        eventually(look, "the command runs", TURN_SECONDS)
+        eventually(look, f"the command runs; {self.state(agent_id)}", TURN_SECONDS)
 
 
 class RealHarnessContract:
@@ -99,7 +105,7 @@ class RealHarnessContract:
 
     def test_it_asks_before_it_writes_and_a_refusal_writes_nothing(self, harness: RealHarness) -> None:
         agent, folder = harness.agent()
-        harness.host.send(agent, f"script:write {folder}/a.txt")
+        harness.send(agent, f"script:write {folder}/a.txt")
         question = harness.question(agent)
         assert not (folder / "a.txt").exists()
         assert "a.txt" in str(question["call"])
@@ -109,7 +115,7 @@ class RealHarnessContract:
         assert ended(harness.host, run_id)["status"] == "completed"
         assert (folder / "a.txt").read_text() == "written"
 
-        harness.host.send(agent, f"script:write {folder}/b.txt")
+        harness.send(agent, f"script:write {folder}/b.txt")
         decide(harness.host, harness.question(agent), "deny")
         run_id = str(harness.host.items("/runs", agent_id=agent)[0]["run_id"])
         ended(harness.host, run_id)
@@ -117,7 +123,7 @@ class RealHarnessContract:
 
     def test_cancelling_ends_an_open_question(self, harness: RealHarness) -> None:
         agent, folder = harness.agent(cancel_seconds=5)
-        harness.host.send(agent, f"script:write {folder}/c.txt")
+        harness.send(agent, f"script:write {folder}/c.txt")
         question = harness.question(agent)
 
         run_id = harness.host.active_run(agent)
@@ -129,7 +135,7 @@ class RealHarnessContract:
             each for each in harness.host.items("/approvals") if each["approval_id"] == question["approval_id"]
         )
         assert closed["status"] == "expired"
-        assert said(harness.host, agent, "script:count again").startswith("orders seen")
+        assert said(harness.host, agent, "script:count again", conversation_id="one").startswith("orders seen")
 
     def test_cancelling_a_command_leaves_no_process(self, harness: RealHarness) -> None:
         agent, folder = harness.agent(cancel_seconds=5)
