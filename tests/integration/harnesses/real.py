@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.integration.harnesses.conftest import ACP, ACP_ID, open_host
-from tests.integration.harnesses.test_scripted_harness import decide, ended, said
+from tests.integration.harnesses.test_scripted_harness import decide, said
 from tests.support.harness import ROOT, Host, Json, eventually
 from tests.support.harness_model.server import HarnessModel
 from tests.support.processes import processes_naming
@@ -82,6 +82,15 @@ class RealHarness:
 
         return eventually(look, f"a question is open; {self.state(agent_id)}", TURN_SECONDS)
 
+    def ended(self, run_id: str) -> Json:
+        """Returns a run that has ended."""
+
+        def look() -> Json | None:
+            run = self.host.run(run_id)
+            return run if run["status"] in ("completed", "failed", "cancelled", "timeout") else None
+
+        return eventually(look, "the run has ended", TURN_SECONDS)
+
     def state(self, agent_id: str) -> str:
         return str([(each["status"], each.get("error")) for each in self.host.items("/runs", agent_id=agent_id)])
 
@@ -112,13 +121,13 @@ class RealHarnessContract:
         decide(harness.host, question, "approve")
         eventually(lambda: (folder / "a.txt").exists(), f"the file is written; {harness.state(agent)}", TURN_SECONDS)
         run_id = str(harness.host.items("/runs", agent_id=agent)[0]["run_id"])
-        assert ended(harness.host, run_id)["status"] == "completed"
+        assert harness.ended(run_id)["status"] == "completed"
         assert (folder / "a.txt").read_text() == "written"
 
         harness.send(agent, f"script:write {folder}/b.txt")
         decide(harness.host, harness.question(agent), "deny")
         run_id = str(harness.host.items("/runs", agent_id=agent)[0]["run_id"])
-        ended(harness.host, run_id)
+        harness.ended(run_id)
         assert not (folder / "b.txt").exists()
 
     def test_cancelling_ends_an_open_question(self, harness: RealHarness) -> None:
@@ -129,12 +138,11 @@ class RealHarnessContract:
         run_id = harness.host.active_run(agent)
         harness.host.http().post(f"/runs/{run_id}/cancel").raise_for_status()
 
-        assert ended(harness.host, run_id)["status"] == "cancelled"
+        assert harness.ended(run_id)["status"] == "cancelled"
         assert not (folder / "c.txt").exists()
-        closed = next(
-            each for each in harness.host.items("/approvals") if each["approval_id"] == question["approval_id"]
-        )
-        assert closed["status"] == "expired"
+        address = f"/approvals/{question['approval_id']}"
+        eventually(lambda: harness.host.http().get(address).json()["status"] != "pending", "it is withdrawn")
+        assert harness.host.http().get(address).json()["status"] == "expired"
         assert said(harness.host, agent, "script:count again", conversation_id="one").startswith("orders seen")
 
     def test_cancelling_a_command_leaves_no_process(self, harness: RealHarness) -> None:

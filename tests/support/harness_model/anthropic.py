@@ -27,7 +27,7 @@ def read_messages(body: Json) -> tuple[list[Item], list[Tool]]:
 def _block(answer: Answer) -> Json:
     if answer.tool is None:
         return {"type": "text", "text": answer.text}
-    return {"type": "tool_use", "id": "toolu_1", "name": answer.tool.name, "input": answer.arguments}
+    return {"type": "tool_use", "id": f"toolu_{answer.call_id}", "name": answer.tool.name, "input": answer.arguments}
 
 
 def _message(answer: Answer, content: list[Json]) -> Json:

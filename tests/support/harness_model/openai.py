@@ -30,7 +30,7 @@ def chat_call(answer: Answer) -> list[Json]:
     if answer.tool is None:
         return []
     function = {"name": answer.tool.name, "arguments": json.dumps(answer.arguments)}
-    return [{"index": 0, "id": "call_1", "type": "function", "function": function}]
+    return [{"index": 0, "id": f"call_{answer.call_id}", "type": "function", "function": function}]
 
 
 def chat_chunks(answer: Answer) -> list[Json]:
@@ -81,7 +81,12 @@ def responses_events(answer: Answer) -> list[Json]:
         part = {"type": "output_text", "text": answer.text, "annotations": []}
         item: Json = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]}
     else:
-        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "status": "completed"}
+        item = {
+            "type": "function_call",
+            "id": f"fc_{answer.call_id}",
+            "call_id": f"call_{answer.call_id}",
+            "status": "completed",
+        }
         item |= {"name": answer.tool.name, "arguments": json.dumps(answer.arguments)}
         item |= {"namespace": answer.tool.namespace} if answer.tool.namespace else {}
     details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}

@@ -2,7 +2,9 @@
 request, since coding agents make requests of their own in between."""
 
 import re
+from dataclasses import field
 from typing import Any
+from uuid import uuid4
 
 from parlour_sdk.values import dataclass
 
@@ -10,8 +12,8 @@ Json = dict[str, Any]
 ORDER = re.compile(r"script:(write|run|history|count)(?: ([\w./-]+))?")
 """An order in a message: write a file, run a command that does not end, use the Host's tools, count the orders."""
 _TOOLS = {
-    "write": (r"^write$|write_file|writefile|^Write$", r"text_editor|edit_file", r"exec_command|shell|bash"),
-    "run": (r"exec_command|shell|bash", r"execute|terminal"),
+    "write": (r"^write$|write_?file", r"text_editor|edit_file", r"exec_command|shell|^bash$"),
+    "run": (r"exec_command|^bash$|shell", r"execute|terminal"),
     "history": (r"parlour.*history_page$",),
 }
 _CODEX = {"sandbox_permissions": "require_escalated", "justification": "the test wants it"}
@@ -46,19 +48,22 @@ class Answer:
     text: str = ""
     tool: Tool | None = None
     arguments: Json | None = None
+    call_id: str = field(default_factory=lambda: uuid4().hex)
+    """Id of the call; a coding agent takes two calls with one id for the same."""
 
 
 def answer(items: list[Item], tools: list[Tool]) -> Answer:
     """Returns the answer to a request. It depends on everything since the last answer: coding agents add reminders."""
     last = max((number for number, item in enumerate(items) if item.role == "assistant"), default=-1)
-    since = items[last + 1 :]
-    results = [item.text for item in since if item.role == "tool"]
-    if results:
-        return Answer(f"The tool says: {results[-1][:2000]}")
-    orders = [found for item in since if item.role == "user" for found in ORDER.finditer(item.text)]
-    if not orders or not tools:
+    earlier = {found.group() for item in items[: last + 1] if (found := _order(item))}
+    new = [item for item in items[last + 1 :] if item.role == "tool" or _is_new(item, earlier)]
+    newest = new[-1] if new else None
+    if newest is not None and newest.role == "tool":
+        return Answer(f"The tool says: {newest.text[:2000]}")
+    order = _order(newest) if newest is not None else None
+    if order is None or not tools:
         return Answer("A title")
-    deed, argument = orders[-1].groups()
+    deed, argument = order.groups()
     if deed == "count":
         seen = {found.group() for item in items if item.role == "user" for found in ORDER.finditer(item.text)}
         return Answer(f"orders seen: {len(seen)}")
@@ -68,10 +73,22 @@ def answer(items: list[Item], tools: list[Tool]) -> Answer:
     return Answer(tool=tool, arguments=_arguments(deed, argument or "", tool))
 
 
+def _order(item: Item) -> re.Match[str] | None:
+    """Returns the last order in a message of the user."""
+    found = list(ORDER.finditer(item.text)) if item.role == "user" else []
+    return found[-1] if found else None
+
+
+def _is_new(item: Item, earlier: set[str]) -> bool:
+    """Returns whether a message has an order that no message before the last answer has: it may be a reminder."""
+    order = _order(item)
+    return order is not None and order.group() not in earlier
+
+
 def _find(deed: str, tools: list[Tool]) -> Tool | None:
     for pattern in _TOOLS[deed]:
         for tool in tools:
-            if re.search(pattern, tool.whole_name):
+            if re.search(pattern, tool.whole_name, re.IGNORECASE):
                 return tool
     return None
 

@@ -7,8 +7,6 @@ from litellm_agent_platform_agent.reader import PlatformReader
 
 from parlour_sdk.agents import http_agent as http
 
-TOKEN_NOTE = "(The run_token for the tools of Parlour is {token} for this message.)"
-
 
 class PlatformConfig(http.HttpAgentConfig):
     first_event_timeout: http.Seconds = 120
@@ -37,7 +35,7 @@ class PlatformRunner(http.HttpAgentRunner[PlatformConfig]):
         if session is None:
             session = await mode.create(turn.client, turn.config.agent_id, turn.config.harness)
         turn.notes["session_id"] = session
-        return mode.prompt(session, _prompt(turn)) if mode.prompts_stream else mode.stream(session)
+        return mode.prompt(session, turn.text_with_token) if mode.prompts_stream else mode.stream(session)
 
     async def after_open(self, turn: http.ServiceTurn[PlatformConfig]) -> None:
         """Sends the prompt, since the events of its answer are seen only by a stream that is open before."""
@@ -45,7 +43,7 @@ class PlatformRunner(http.HttpAgentRunner[PlatformConfig]):
         if mode.prompts_stream:
             return
         try:
-            await turn.client.call(mode.prompt(turn.notes["session_id"], _prompt(turn)))
+            await turn.client.call(mode.prompt(turn.notes["session_id"], turn.text_with_token))
         except http.ServiceFailure as failure:
             if turn.conversation_id is not None and "404" in failure.detail:
                 raise http.ServiceFailure("session_unknown", failure.detail) from failure
@@ -66,8 +64,3 @@ class PlatformRunner(http.HttpAgentRunner[PlatformConfig]):
             known = ", ".join(f"{key} ({name})" for key, name in names.items()) or "none"
             raise http.ServiceFailure("config", f"agent_id: there is no {config.agent_id}; there is {known}")
         return f"The platform has the agent {names[config.agent_id]}."
-
-
-def _prompt(turn: http.ServiceTurn[PlatformConfig]) -> str:
-    """Returns the message, after the token for the tools of Parlour: the platform has no other place for it."""
-    return f"{TOKEN_NOTE.format(token=turn.run_token)}\n\n{turn.text}" if turn.run_token else turn.text

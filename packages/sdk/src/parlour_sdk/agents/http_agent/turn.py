@@ -13,6 +13,8 @@ from .config import ConfigT
 from .input_files import InputFile, input_files
 from .session import ExternalSession
 
+TOKEN_NOTE = "(The run_token for the tools of Parlour is {token} for this message.)"
+
 
 class ServiceTurn(Generic[ConfigT]):
     """One user message and its answer."""
@@ -37,6 +39,11 @@ class ServiceTurn(Generic[ConfigT]):
         """What the runner and its reader note for each other during one attempt, such as an id of the message."""
         self.content_type = ""
         """The content type of the response, in lower case."""
+
+    @property
+    def text_with_token(self) -> str:
+        """The message after the token for the Host's tools, for a service that has no other place for it."""
+        return f"{TOKEN_NOTE.format(token=self.run_token)}\n\n{self.text}" if self.run_token else self.text
 
     @property
     def conversation_id(self) -> str | None:
