@@ -225,7 +225,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Key
-         * @description It fails on its next request.
+         * @description It fails on its next request; a worker with it is disconnected and loses its runs.
          */
         delete: operations["revoke_key"];
         options?: never;
@@ -446,6 +446,46 @@ export interface paths {
         post?: never;
         /** Delete Bot */
         delete: operations["delete_bot"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot_id}/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Bot Login
+         * @description Starts a login: the QR code is scanned with the app of the platform.
+         */
+        post: operations["begin_bot_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot_id}/login/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Continue Bot Login
+         * @description Waits up to half a minute for the person, and returns the state. A confirmed login connects the bot.
+         */
+        post: operations["continue_bot_login"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -706,6 +746,87 @@ export interface paths {
         post?: never;
         /** Delete Budget */
         delete: operations["delete_budget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Cluster
+         * @description Which Hosts there are, and which of them owns what.
+         */
+        get: operations["read_cluster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cluster/hosts/{host_id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Drain Host
+         * @description The Host finishes its work, gives all its parts to the others, and takes none until it is resumed.
+         */
+        post: operations["drain_host"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cluster/hosts/{host_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Host
+         * @description The Host takes parts again.
+         */
+        post: operations["resume_host"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cluster/parts/{part}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move Part
+         * @description The owner finishes the work of the part and gives it to the named Host, which keeps it for 30 seconds at
+         *     least; then the parts are balanced as before.
+         */
+        post: operations["move_part"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2019,6 +2140,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runtimes/{runtime_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke Runtime
+         * @description Ends its registration. Its runs wait for another worker, or end as interrupted if they have started.
+         *
+         *     A worker process whose key is still valid connects again; revoke the key to keep it away.
+         */
+        post: operations["revoke_runtime"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runtimes/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Queue
+         * @description Runs that wait for a worker or are held by one, oldest first.
+         */
+        get: operations["list_queue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules": {
         parameters: {
             query?: never;
@@ -2573,6 +2736,11 @@ export interface components {
              *     }
              */
             limits?: components["schemas"]["PlatformLimits"];
+            /**
+             * @default
+             * @enum {string}
+             */
+            login?: "" | "qr";
             /** @default  */
             mentions_everyone?: string;
             /**
@@ -2672,6 +2840,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * On Workers
+             * @default false
+             */
+            on_workers?: boolean;
+            /**
              * Published
              * @default []
              */
@@ -2736,6 +2909,11 @@ export interface components {
              * @default []
              */
             tool_policy?: components["schemas"]["ToolRuleBody"][];
+            /**
+             * Worker Labels
+             * @default []
+             */
+            worker_labels?: string[];
         };
         /**
          * AgentChange
@@ -2823,6 +3001,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * On Workers
+             * @default false
+             */
+            on_workers?: boolean;
+            /**
              * Published
              * @default []
              */
@@ -2887,6 +3070,11 @@ export interface components {
              * @default []
              */
             tool_policy?: components["schemas"]["ToolRuleBody"][];
+            /**
+             * Worker Labels
+             * @default []
+             */
+            worker_labels?: string[];
         };
         /**
          * AgentInput
@@ -2929,6 +3117,8 @@ export interface components {
                 [key: string]: unknown;
             };
             name: string;
+            /** @description True if workers on other machines execute its runs. */
+            on_workers: boolean;
             /** @description Doors through which clients of other standards may use it. */
             published: ("openai" | "mcp" | "a2a" | "agui")[];
             resource_policy: components["schemas"]["ResourcePolicyResponse"];
@@ -2951,6 +3141,7 @@ export interface components {
              *     Without one they are allowed, except that in groups tools of MCP servers that are not read-only are asked about.
              */
             tool_policy: components["schemas"]["ToolRuleResponse"][];
+            worker_labels: string[];
         };
         /**
          * AgentTestBody
@@ -2989,12 +3180,16 @@ export interface components {
             expires_at: number | null;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             key_id: string;
+            /** @description Labels that a worker with this key may have. */
+            labels: string[];
             /** @description To the hour */
             last_used_at: number | null;
             name: string;
             revoked_at: number | null;
+            /** @description Runners that a worker with this key may execute; empty for any. */
+            runners: string[];
             /** @enum {string} */
-            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp" | "worker";
         };
         ApprovalResponse: {
             action: string;
@@ -3662,6 +3857,12 @@ export interface components {
              * @example 1789026600000
              */
             updated_at: number;
+        };
+        ClusterResponse: {
+            /** @description False for a Host that has its database to itself; the lists are empty then. */
+            enabled: boolean;
+            hosts: components["schemas"]["HostResponse"][];
+            parts: components["schemas"]["PartResponse"][];
         };
         /** @description Kinds of chain components that come in and go out. */
         ComponentKinds: {
@@ -4372,6 +4573,26 @@ export interface components {
             /** @constant */
             status: "ok";
         };
+        /** @description A Host of the cluster. One that was fenced is listed for a day. */
+        HostResponse: {
+            /** @description Where the other Hosts reach it. */
+            address: string | null;
+            /** @description True for the Host that answers this request. */
+            answers_this: boolean;
+            fenced_at: number | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            host_id: string;
+            name: string;
+            parts: components["schemas"]["PartCounts"];
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            started_at: number;
+            /** @enum {string} */
+            state: "live" | "draining" | "fenced";
+            version: string;
+        };
         /** @description What happened in an hour: counts by a short name. */
         HourlyFigures: {
             /**
@@ -4708,6 +4929,38 @@ export interface components {
             prices: components["schemas"]["PricesResponse"] | null;
             /** @enum {string} */
             type: "llm" | "embedding" | "rerank" | "moderation";
+        };
+        /**
+         * LoginContinuation
+         * @description `session` is that of the previous response; `code` has the digits that the phone shows, if they are needed.
+         * @example {
+         *       "code": "",
+         *       "session": "v1.…"
+         *     }
+         */
+        LoginContinuation: {
+            /**
+             * Code
+             * @default
+             */
+            code?: string;
+            /** Session */
+            session: string;
+        };
+        LoginResponse: {
+            /** @description The digits that were sent are wrong. */
+            code_is_wrong: boolean;
+            /** @description The text of the QR code, to open it on the phone itself. */
+            link: string | null;
+            /** @description The modules of the QR code, row by row: `1` is dark. */
+            qr: string[] | null;
+            /** @description Sealed, for the next step; null if there is none. */
+            session: string | null;
+            /**
+             * @description `code_needed`: the phone shows digits to enter. `refreshed`: there is a new QR code.
+             * @enum {string}
+             */
+            state: "waiting" | "scanned" | "code_needed" | "refreshed" | "expired" | "confirmed";
         };
         /** LogsBody */
         LogsBody: {
@@ -5293,12 +5546,14 @@ export interface components {
             key: string;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             key_id: string;
+            labels: string[];
             /** @description To the hour */
             last_used_at: number | null;
             name: string;
             revoked_at: number | null;
+            runners: string[];
             /** @enum {string} */
-            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp" | "worker";
         };
         /** NewChunkBody */
         NewChunkBody: {
@@ -5329,14 +5584,24 @@ export interface components {
         NewKey: {
             /** Expires In Days */
             expires_in_days?: number | null;
+            /**
+             * Labels
+             * @default []
+             */
+            labels?: string[];
             /** Name */
             name: string;
+            /**
+             * Runners
+             * @default []
+             */
+            runners?: string[];
             /**
              * Scope
              * @default chat
              * @enum {string}
              */
-            scope?: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
+            scope?: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp" | "worker";
         };
         /** NewSkillBody */
         NewSkillBody: {
@@ -5633,6 +5898,11 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_QueuedRunResponse_: {
+            items: components["schemas"]["QueuedRunResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         PageResponse_RouteResponse_: {
             items: components["schemas"]["RouteResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -5731,6 +6001,32 @@ export interface components {
             };
             mime_types: string[];
             parser: string;
+        };
+        /** @description The number of parts of each kind. */
+        PartCounts: {
+            bots: number;
+            duties: number;
+            shards: number;
+        };
+        /** PartMove */
+        PartMove: {
+            /** Host Id */
+            host_id: string;
+        };
+        /** @description A part of the work: a bot, a share of the conversations without a bot, or a duty. */
+        PartResponse: {
+            /** @description How often the owner has changed. */
+            epoch: number;
+            /** @description Its owner; null while it is free. */
+            host_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            moved_at: number;
+            part: string;
+            /** @description The Host that asks for it. */
+            wanted_by: string | null;
         };
         /** @description The most a runner may ever be granted. */
         Permissions: {
@@ -6267,6 +6563,21 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             provider_id: string;
         };
+        QueuedRunResponse: {
+            agent_id: string | null;
+            /** @description Active workers that could execute it. */
+            candidates: number;
+            conversation_id: string;
+            /** @description Labels that a worker needs to execute it. */
+            labels: string[];
+            lease_until: number | null;
+            run_id: string;
+            runner_id: string;
+            /** @description Worker that holds it. */
+            runtime_id: string | null;
+            /** @enum {string} */
+            status: "queued" | "claimed" | "running";
+        };
         /**
          * QuoteElement
          * @description The message that this one answers. Quotes nest at most 8 deep.
@@ -6660,6 +6971,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -6747,6 +7060,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -6822,6 +7137,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -6870,6 +7187,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -6938,13 +7257,16 @@ export interface components {
              * @example 1789026600000
              */
             expires_at: number;
+            /** @description API key of a worker process. */
+            key_id: string | null;
             labels: string[];
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
              */
             last_seen_at: number;
-            plugin_id: string;
+            /** @description Plugin whose worker it is; null for a worker process. */
+            plugin_id: string | null;
             providers: components["schemas"]["ProviderLogin"][];
             /**
              * @description Milliseconds since 1970
@@ -6957,6 +7279,8 @@ export interface components {
             slots: number;
             /** @enum {string} */
             status: "active" | "gone";
+            /** @description Runs that it holds now. */
+            used_slots: number;
             versions: {
                 [key: string]: string;
             };
@@ -8899,6 +9223,72 @@ export interface operations {
             };
         };
     };
+    begin_bot_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    continue_bot_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginContinuation"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     read_bot_preview: {
         parameters: {
             query?: {
@@ -9489,6 +9879,132 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    drain_host: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resume_host: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    move_part: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                part: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PartMove"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartResponse"];
+                };
             };
             /** @description What went wrong, in words */
             default: {
@@ -12742,6 +13258,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageResponse_RuntimeResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revoke_runtime: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                runtime_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_queue: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_QueuedRunResponse_"];
                 };
             };
             /** @description What went wrong, in words */

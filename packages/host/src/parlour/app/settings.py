@@ -7,26 +7,28 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_core import PydanticCustomError
 
 from parlour.core.config.setting_declarations import RuntimeSetting
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from parlour.stores.address import ACCEPTED, is_accepted
 
+from .artifact_settings import ArtifactSettings
 from .box_settings import BoxSettings
+from .cluster_settings import ClusterSettings
 from .door_settings import DoorSettings
 from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
 from .knowledge_settings import KnowledgeSettings
 from .object_limit_settings import LimitSettings
 from .program_settings import ProgramSettings
+from .remote_settings import RuntimeSettings, WorkerSettings
 from .setting_values import (
     COMMA_LIST,
     CURRENCY,
     CURRENCY_MESSAGE,
     EXISTING_ZONE,
     FALSE_MEANS_OFF,
-    LISTEN_PATTERN,
     NewAddresses,
     NewCommandRoles,
     NewCount,
@@ -123,34 +125,6 @@ class RunSettings(ConfigSection):
     """Rate limit for new runs of all senders of a group together; 0: no limit."""
 
 
-class S3Settings(ConfigSection):
-    endpoint: str = Field(pattern=r"^https?://[^/?#]+$")
-    bucket: str = Field(min_length=1)
-    access_key: str = Field(min_length=1)
-    secret_key: SecretStr
-    region: str = "us-east-1"
-    prefix: str = ""
-
-
-class ArtifactSettings(ConfigSection):
-    store: Literal["folder", "s3"] = "folder"
-    folder: Path | None = None
-    s3: S3Settings | None = None
-    artifact_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
-    quota_bytes: int = Field(default=10 * 1024 * 1024 * 1024, ge=1024)
-    link_bytes: int = Field(default=20 * 1024 * 1024, ge=1024)
-    """Maximum size in bytes of a file that is downloaded from a link."""
-    unclaimed_upload_hours: float = Field(default=24, gt=0)
-
-    @model_validator(mode="after")
-    def _require_account(self) -> "ArtifactSettings":
-        if self.store == "s3" and self.s3 is None:
-            raise PydanticCustomError(
-                "s3_account", "store 's3' needs a section 's3' with endpoint, bucket, access_key and secret_key"
-            )
-        return self
-
-
 class RetentionSettings(ConfigSection):
     """Number of days after which records are deleted; 0 means never."""
 
@@ -228,29 +202,6 @@ class PluginSettings(ConfigSection):
             if not HOST_NAME.fullmatch(host) or (":" in entry and not (port.isascii() and port.isdigit())):
                 raise PydanticCustomError("index_hosts", "must hold hosts such as files.example.org or 10.0.0.5:8080")
         return listed
-
-
-class RuntimeSettings(ConfigSection):
-    """Settings of a standalone plugin runtime: the address a Host connects to, and the address it listens on."""
-
-    url: str = ""
-    token: SecretStr = SecretStr("")
-    token_file: Path | None = None
-    listen: str = "127.0.0.1:5310"
-    silence_seconds: float = Field(default=20, gt=0)
-    first_retry_seconds: float = Field(default=0.5, gt=0)
-    longest_retry_seconds: float = Field(default=15, gt=0)
-
-    @model_validator(mode="after")
-    def _require_whole(self) -> "RuntimeSettings":
-        if self.url and not self.url.startswith(("ws://", "wss://")):
-            raise PydanticCustomError("runtime_url", "url must look like ws://host:port or wss://host:port")
-        if self.url and bool(self.token.get_secret_value()) == (self.token_file is not None):
-            raise PydanticCustomError("runtime_token", "a url needs a token, or a token_file that holds it, not both")
-        listen = LISTEN_PATTERN.fullmatch(self.listen)
-        if listen is None or int(listen["port"]) > 65535:
-            raise PydanticCustomError("runtime_listen", "listen must look like 127.0.0.1:5310 or [::1]:5310")
-        return self
 
 
 class ToolSettings(ConfigSection):
@@ -349,7 +300,7 @@ class WorkspaceSettings(ConfigSection):
     command_roles: Annotated[
         NewCommandRoles, COMMA_LIST, RuntimeSetting(NewCommandRoles, "Who may use a command, as `NAME:ROLE`.")
     ] = []
-    """Roles that may use chat commands, such as `new:admin, model:owner, why:nobody`."""
+    """Roles that may use chat commands, such as `new:admin, model:owner, why:off`."""
     outbound_ips: Annotated[list[str], COMMA_LIST, RuntimeSetting(NewAddresses)] = []
     """Addresses from which this Host connects to platforms, shown where a platform asks for them."""
     currency: Annotated[
@@ -371,6 +322,7 @@ class HostSettings(ConfigSection):
     http: HttpSettings = HttpSettings()
     runs: RunSettings = RunSettings()
     limits: LimitSettings = LimitSettings()
+    cluster: ClusterSettings = ClusterSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     retention: RetentionSettings = RetentionSettings()
     plugins: PluginSettings = PluginSettings()
@@ -380,6 +332,7 @@ class HostSettings(ConfigSection):
     doors: DoorSettings = DoorSettings()
     mcp: McpSettings = McpSettings()
     box: BoxSettings = BoxSettings()
+    worker: WorkerSettings = WorkerSettings()
     platforms: PlatformSettings = PlatformSettings()
     models: ModelSettings = ModelSettings()
     model_calls: ModelCallSettings = ModelCallSettings()

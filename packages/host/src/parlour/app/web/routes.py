@@ -17,6 +17,7 @@ from parlour.app.skills import fetch_from_git
 from parlour.core.access.browser_sessions import BrowserSessions
 from parlour.core.access.keys import ApiKeys
 from parlour.core.access.users import UserAccounts
+from parlour.core.cluster.owner_rows import NO_HOST
 from parlour.core.config.default_model import DefaultModelAssigner
 from parlour.core.config.resource_usage import ResourceReferences
 from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
@@ -24,7 +25,11 @@ from parlour.core.message_policy.references import PolicyReferences
 from parlour.core.model.ids import PipelineId, PluginId
 from parlour.core.models.reservations import BudgetUses
 from parlour.core.observability.explain.explanations import Explanations
-from parlour.http import adapters, audit, info, openapi, runners, runtimes, stats, tools
+from parlour.core.pagination import Cursors
+from parlour.core.remote.executions import RemoteExecutions
+from parlour.core.remote.queue import RemoteRunQueue
+from parlour.core.remote.workers import RemoteWorkers
+from parlour.http import adapters, audit, info, openapi, runners, stats, tools
 from parlour.http.accounts import endpoints as accounts
 from parlour.http.accounts.throttle import LoginThrottle
 from parlour.http.agents import endpoints as agents
@@ -46,6 +51,7 @@ from parlour.http.chat.missed_frames import MissedFrames
 from parlour.http.chat.presence import ChatConnections, ChatLimits
 from parlour.http.chat.session import ChatSessions
 from parlour.http.chat.sockets import ChatSockets
+from parlour.http.cluster import endpoints as cluster
 from parlour.http.conversations import endpoints as conversations
 from parlour.http.conversations.endpoints import ConversationDeletion
 from parlour.http.conversations.search import ConversationSearch
@@ -99,6 +105,10 @@ from parlour.http.users import endpoints as users
 from parlour.http.webhooks import endpoints as webhooks
 from parlour.http.webhooks.endpoints import WebhookMapper
 from parlour.http.word_lists import endpoints as word_lists
+from parlour.http.workers import endpoints as workers
+from parlour.http.workers.connections import WorkerConnections
+from parlour.http.workers.session import WorkerServices
+from parlour.http.workers.sockets import WorkerSockets
 from parlour.plugin_runtime.packages.bundled import bundled_plugins
 from parlour_sdk.values import dataclass
 
@@ -155,6 +165,7 @@ class RouterBuilder:
             runtime_settings.router(host.live_settings, declared_sections(), host.clock),
             live.router(host.live_feed, self.authenticator),
             stats.router(host.statistics, usage, host.clock),
+            cluster.router(host.journal, host.cluster.host_id if host.cluster else NO_HOST, host.clock),
         ]
 
     def _accounts(self) -> list[APIRouter]:
@@ -198,9 +209,18 @@ class RouterBuilder:
         return [
             approvals.router(host.journal, core.approvals, self._pages()),
             runs.router(host.journal, core.control, core.reruns, listing, self._pages(), host.clock),
-            runtimes.router(core.workers, host.cursors),
+            workers.router(*self._workers()),
             jobs.router(core.jobs, self._pages(), host.clock),
         ]
+
+    def _workers(self) -> tuple[RemoteWorkers, RemoteRunQueue, WorkerSockets, Cursors]:
+        host, core, connections = self.host, self.host.core, WorkerConnections()
+        executions = RemoteExecutions(core.remote_queue)
+        services = WorkerServices(
+            self.keys, core.workers, core.remote_queue, executions, core.gate, host.metrics, host.clock
+        )
+        sockets = WorkerSockets(services, self.authenticator, connections)
+        return core.workers, core.remote_queue, sockets, host.cursors
 
     def _agents_and_bots(self) -> list[APIRouter]:
         host, core = self.host, self.host.core
@@ -229,6 +249,7 @@ class RouterBuilder:
                 host.bots,
                 core.routes,
                 core.agents,
+                host.catalogue,
                 ObjectLimit("bots", limits.bots, lambda: len(core.bots.all())),
                 host.cursors,
                 host.ids,

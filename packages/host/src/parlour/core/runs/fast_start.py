@@ -20,7 +20,8 @@ from parlour.core.store import inbox
 from parlour_sdk.values import dataclass
 
 from .admission import RunAdmission
-from .lanes import LaneReservation, Lanes
+from .lane import LaneReservation
+from .lanes import Lanes
 from .run_checks import RunChecks, RunTarget
 from .session import QueuedEvent, StartedRun
 from .session_registry import RunSessions
@@ -156,6 +157,8 @@ class FastStart:
         if not isinstance(decision, ToAgent) or event.envelope.run_request is not None:
             return None
         binding, entry = decision.binding, QueuedEvent(event)
+        if binding.agent.on_workers:
+            return None
         if self._names.needs_names(event.envelope) or self._admission.must_ask(entry, binding):
             return None
         try:
