@@ -283,7 +283,7 @@ describe("settings", () => {
       time_zone: "UTC",
       language: "en",
       command_prefixes: ["/"],
-      admin_commands: [],
+      command_roles: [],
       outbound_ips: [],
       currency: "",
     },
