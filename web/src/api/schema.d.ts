@@ -451,6 +451,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/bots/{bot_id}/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Bot Addresses */
+        get: operations["read_bot_addresses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot_id}/addresses/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Bot Address
+         * @description Calls the callback address as the platform would, and returns what it would see.
+         */
+        post: operations["check_bot_address"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bots/{bot_id}/login": {
         parameters: {
             query?: never;
@@ -3217,6 +3254,14 @@ export interface components {
              */
             retrieval?: components["schemas"]["RetrievalBody"];
         };
+        BotAddresses: {
+            /** @description Null if the public address of the Host is not set. */
+            callback: string | null;
+            /** @description The addresses from which this Host calls the platform, for its allowlist. */
+            outbound_ips: string[];
+            /** @description The platform calls this bot, so that its console needs the callback address. */
+            takes_calls: boolean;
+        };
         /**
          * BotBody
          * @description `adapter_config` is what the adapter's form asks for. A secret that is left out stays as it is.
@@ -3628,6 +3673,14 @@ export interface components {
             /** @description What to install it from. */
             source: string;
             version: string;
+        };
+        CallbackCheckResponse: {
+            /** @description In words, with what to do about it. */
+            message: string;
+            /** @enum {string} */
+            outcome: "reached" | "no_address" | "unreachable" | "redirected" | "other_server" | "private_address";
+            /** @description HTTP status of the answer. */
+            status: number | null;
         };
         /** @description What a runner can do. Drives the interface and what is projected to it; grants nothing. */
         Capabilities: {
@@ -8964,6 +9017,68 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_bot_addresses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BotAddresses"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    check_bot_address: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackCheckResponse"];
+                };
             };
             /** @description What went wrong, in words */
             default: {

@@ -1,6 +1,7 @@
 """Endpoints to create, read, change and delete bots. A change is in effect when the response is sent, without a restart
 of the Host."""
 
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Protocol
 
@@ -25,6 +26,8 @@ from ..pagination import Cursor, Limit
 from ..principals import Principal
 from ..responses import PageResponse
 from . import responses
+from .address_endpoints import add_address_routes
+from .callback_check import CallbackCheck
 from .login_endpoints import LoginSteps, add_login_routes
 from .mapping import BotMapper, audit_view, version_fields
 from .schemas import BotBody, BotChange
@@ -36,6 +39,8 @@ class BotConnections(Protocol):
     async def apply(self, bot_id: BotId) -> None: ...
 
     def status(self, bot_id: BotId) -> ConnectionStatus: ...
+
+    def takes_calls(self, bot_id: BotId) -> bool: ...
 
 
 def get_bot_or_404(bots: BotRepository, bot_id: BotId) -> Bot:
@@ -56,6 +61,8 @@ def router(
     routing: RouteRepository,
     agents: AgentRepository,
     logins: LoginCatalogue,
+    callback_check: CallbackCheck,
+    outbound_ips: Callable[[], list[str]],
     allowed_bots: ObjectLimit,
     cursors: Cursors,
     ids: Ids,
@@ -132,5 +139,6 @@ def router(
                 await bots.replace(bot, resource.audit_entry(principal, before, bot))
         await connections.apply(bot_id)
 
+    add_address_routes(routes, resource.get_or_404, connections.takes_calls, callback_check, outbound_ips)
     add_login_routes(routes, resource.get_or_404, LoginSteps(logins, form.secrets, save_login))
     return routes
