@@ -40,7 +40,6 @@ from parlour.http.artifacts import endpoints as artifacts
 from parlour.http.artifacts.access import ArtifactAccess
 from parlour.http.bots import endpoints as bots
 from parlour.http.bots import route_endpoints as bot_routes
-from parlour.http.bots.callback_check import CallbackCheck
 from parlour.http.bots.mapping import BotMapper
 from parlour.http.bots.route_mapping import RouteMapper
 from parlour.http.box import endpoints as box
@@ -112,7 +111,7 @@ from parlour.plugin_runtime.packages.bundled import bundled_plugins
 from parlour_sdk.values import dataclass
 
 from .connection_limits import ConnectionLimiter
-from .host_info import gauges, host_info
+from .host_info import callback_check, gauges, host_info
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +151,8 @@ class RouterBuilder:
         return [
             health.router(host.pending_start_steps),
             metrics.router(host.metrics, partial(gauges, host, self.limits)),
-            platform_callbacks.router(host.bots.hook, host.bots.takes_sockets, self._callback_check.answer),
+            platform_callbacks.router(host.bots.hook, host.bots.takes_sockets, callback_check(host).answer),
         ]
-
-    @property
-    def _callback_check(self) -> CallbackCheck:
-        return CallbackCheck(self.settings.http.public_address, self.host.secrets)
 
     def _about_host(self) -> list[APIRouter]:
         host, core = self.host, self.host.core
@@ -252,8 +247,7 @@ class RouterBuilder:
                 core.routes,
                 core.agents,
                 host.catalogue,
-                self._callback_check,
-                lambda: host.live_settings.values()["workspace.outbound_ips"],
+                callback_check(host),
                 ObjectLimit("bots", limits.bots, lambda: len(core.bots.all())),
                 host.cursors,
                 host.ids,

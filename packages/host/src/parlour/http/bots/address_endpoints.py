@@ -26,7 +26,6 @@ def add_address_routes(
     find_bot: Callable[[BotId], Any],
     takes_calls: Callable[[BotId], bool],
     check: CallbackCheck,
-    outbound_ips: Callable[[], list[str]],
 ) -> None:
     """Registers the routes of addresses."""
 
@@ -34,7 +33,7 @@ def add_address_routes(
     async def read_bot_addresses(bot_id: BotId, principal: Viewer) -> BotAddresses:
         find_bot(bot_id)
         address = check.address(bot_id) or None
-        return {"takes_calls": takes_calls(bot_id), "callback": address, "outbound_ips": outbound_ips()}
+        return {"takes_calls": takes_calls(bot_id), "callback": address, "outbound_ips": check.outbound_ips()}
 
     @routes.post("/bots/{bot_id}/addresses/check")
     async def check_bot_address(bot_id: BotId, principal: Admin) -> CallbackCheckResponse:

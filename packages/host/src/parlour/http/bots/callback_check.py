@@ -7,6 +7,7 @@ the address leads to this Host and not to another server.
 import asyncio
 import ipaddress
 import secrets
+from collections.abc import Callable
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -34,9 +35,12 @@ class CallbackCheckResponse(TypedDict):
 
 
 class CallbackCheck:
-    def __init__(self, public_url: str, secrets_box: SecretBox) -> None:
+    def __init__(
+        self, public_url: str, secrets_box: SecretBox, outbound_ips: Callable[[], list[str]] = list
+    ) -> None:
         self._public_url = public_url.rstrip("/")
         self._secrets = secrets_box
+        self.outbound_ips = outbound_ips
 
     def address(self, bot_id: BotId) -> str:
         """Returns the address that a platform calls; empty if the public address of the Host is unknown."""

@@ -1,7 +1,6 @@
 """Endpoints to create, read, change and delete bots. A change is in effect when the response is sent, without a restart
 of the Host."""
 
-from collections.abc import Callable
 from operator import attrgetter
 from typing import Protocol
 
@@ -62,7 +61,6 @@ def router(
     agents: AgentRepository,
     logins: LoginCatalogue,
     callback_check: CallbackCheck,
-    outbound_ips: Callable[[], list[str]],
     allowed_bots: ObjectLimit,
     cursors: Cursors,
     ids: Ids,
@@ -139,6 +137,6 @@ def router(
                 await bots.replace(bot, resource.audit_entry(principal, before, bot))
         await connections.apply(bot_id)
 
-    add_address_routes(routes, resource.get_or_404, connections.takes_calls, callback_check, outbound_ips)
+    add_address_routes(routes, resource.get_or_404, connections.takes_calls, callback_check)
     add_login_routes(routes, resource.get_or_404, LoginSteps(logins, form.secrets, save_login))
     return routes
