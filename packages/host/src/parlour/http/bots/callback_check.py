@@ -35,9 +35,7 @@ class CallbackCheckResponse(TypedDict):
 
 
 class CallbackCheck:
-    def __init__(
-        self, public_url: str, secrets_box: SecretBox, outbound_ips: Callable[[], list[str]] = list
-    ) -> None:
+    def __init__(self, public_url: str, secrets_box: SecretBox, outbound_ips: Callable[[], list[str]] = list) -> None:
         self._public_url = public_url.rstrip("/")
         self._secrets = secrets_box
         self.outbound_ips = outbound_ips
