@@ -51,6 +51,7 @@ export type BudgetUse = Schemas["BudgetUse"];
 export type UsageItem = Schemas["UsageResponse"];
 
 export type Plugin = Schemas["PluginResponse"];
+export type PluginPage = Schemas["PluginPageResponse"];
 export type BundledPlugin = Schemas["BundledPluginResponse"];
 export type PermissionWords = Schemas["PermissionTextResponse"];
 export type KnowledgeBase = Schemas["KnowledgeBaseResponse"];

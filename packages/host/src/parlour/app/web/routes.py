@@ -82,8 +82,10 @@ from parlour.http.pipelines.endpoints import PipelineMapper
 from parlour.http.platform_callbacks import endpoints as platform_callbacks
 from parlour.http.plugins import config_endpoints as plugin_configs
 from parlour.http.plugins import endpoints as plugins
+from parlour.http.plugins import page_endpoints as plugin_pages
 from parlour.http.plugins.audit import PluginAudit
 from parlour.http.plugins.config_endpoints import PluginConfigForms
+from parlour.http.plugins.pages import PluginPages
 from parlour.http.previews import endpoints as previews
 from parlour.http.previews.service import PreviewChats
 from parlour.http.principals import Authenticator
@@ -329,6 +331,9 @@ class RouterBuilder:
                 ObjectLimit("plugins", self.settings.limits.plugins, lambda: len(host.plugins.all())),
                 plugin_audit,
                 host.cursors,
+            ),
+            plugin_pages.router(
+                PluginPages(host.plugins, host.knowledge.components, host.runtime, host.core.audit_log, host.clock)
             ),
             plugin_configs.router(PluginConfigForms(host.plugins, host.core.plugin_configs, host.secrets, host.clock)),
             tools.router(mcp.registry, host.cursors),
