@@ -1763,6 +1763,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/{author}/{name}/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Plugin Pages
+         * @description The plugin's pages in the web interface; none while it does not run.
+         */
+        get: operations["list_plugin_pages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{author}/{name}/pages/{page}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call Plugin Page
+         * @description Calls the plugin's code behind the page with the role of the caller. Each call is audited.
+         */
+        post: operations["call_plugin_page"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{author}/{name}/pages/{page}/document": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Plugin Page
+         * @description The HTML of a page, for a frame of the web interface. It has no network, no cookies and no origin.
+         */
+        get: operations["read_plugin_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins/{author}/{name}/restart": {
         parameters: {
             query?: never;
@@ -4720,7 +4780,7 @@ export interface components {
              * @default split
              * @enum {string}
              */
-            as?: "split" | "file";
+            as?: "split" | "file" | "image" | "forward";
             /**
              * Over
              * @default 0
@@ -5485,6 +5545,26 @@ export interface components {
             /** Password */
             password?: string | null;
         };
+        /**
+         * PageCallBody
+         * @description What the page called: `parlour.call(action, data)`.
+         * @example {
+         *       "action": "list",
+         *       "data": {
+         *         "page": 1
+         *       }
+         *     }
+         */
+        PageCallBody: {
+            /** Action */
+            action: string;
+            /** Data */
+            data?: unknown;
+        };
+        /** @description The answer of the plugin. */
+        PageCallResponse: {
+            data: unknown;
+        };
         PageResponse_AdapterManifest_: {
             items: components["schemas"]["AdapterManifest"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -5612,6 +5692,11 @@ export interface components {
         };
         PageResponse_PipelineResponse_: {
             items: components["schemas"]["PipelineResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_PluginPageResponse_: {
+            items: components["schemas"]["PluginPageResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -6030,6 +6115,21 @@ export interface components {
              * @default 3
              */
             seconds?: number;
+        };
+        /** @description A page of a plugin. */
+        PluginPageResponse: {
+            description: {
+                [key: string]: string;
+            } | null;
+            label: {
+                [key: string]: string;
+            } | null;
+            name: string;
+            /**
+             * @description The lowest role that may open it.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "admin" | "owner";
         };
         PluginPermissionsResponse: {
             asked: {
@@ -7751,10 +7851,10 @@ export interface components {
         };
         /** WorkspaceBody */
         WorkspaceBody: {
-            /** Admin Commands */
-            admin_commands?: string[] | null;
             /** Command Prefixes */
             command_prefixes?: string[] | null;
+            /** Command Roles */
+            command_roles?: string[] | null;
             /** Currency */
             currency?: string | null;
             /** Language */
@@ -7765,10 +7865,10 @@ export interface components {
             time_zone?: string | null;
         };
         WorkspaceResponse: {
-            /** @description Names of commands that only owners and admins of a group use. */
-            admin_commands: string[];
             /** @description How chat commands begin; the first is the one that is told. */
             command_prefixes: string[];
+            /** @description Who may use a command, as `NAME:ROLE`. */
+            command_roles: string[];
             /** @description The code of the currency that costs are shown in; empty: that of the providers, where they agree. */
             currency: string;
             /**
@@ -12270,6 +12370,108 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageResponse_str_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_plugin_pages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_PluginPageResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    call_plugin_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PageCallBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageCallResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_plugin_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
                 };
             };
             /** @description What went wrong, in words */

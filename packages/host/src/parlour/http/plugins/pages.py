@@ -104,7 +104,8 @@ class PluginPages:
     async def document(self, page: PluginPage) -> str:
         """Returns the HTML of a page as the plugin keeps it."""
         answer = await self._ask(page, "read_page", PageRead(page=page.name))
-        return _checked(PageDocument, answer, page).html
+        document: PageDocument = _checked(PageDocument, answer, page)
+        return document.html
 
     async def call(self, page: PluginPage, action: str, data: Any, principal: Principal) -> Any:
         """Calls the code behind a page. The audit names user, page and action, and not the data."""
