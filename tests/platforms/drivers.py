@@ -21,6 +21,7 @@ from tests.platforms.telegram.driver import TelegramDriver
 from tests.platforms.wecom.driver import WecomDriver
 from tests.platforms.wecombot.driver import WecomBotDriver
 from tests.platforms.wecomcs.driver import WecomCsDriver
+from tests.platforms.whatsapp.driver import WhatsAppDriver
 
 
 @dataclass(frozen=True)
@@ -51,4 +52,5 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "wecom": SuitePlatform(WecomDriver),
     "wecombot": SuitePlatform(WecomBotDriver),
     "wecomcs": SuitePlatform(WecomCsDriver),
+    "whatsapp": SuitePlatform(WhatsAppDriver),
 }

@@ -56,10 +56,11 @@ def test_moderation_service_decides_and_its_failure_lets_messages_pass(filtering
 
     answered = filtering.ask(agent, "a kind text")
     assert texts(answered) == ["A KIND TEXT"]
-    calls = filtering.items(f"/runs/{answered['run']['run_id']}/events", type="model.called")
+    events = filtering.items(f"/runs/{answered['run']['run_id']}/events")
+    calls = [each for each in events if each["type"] == "model.called"]
     assert [(each["data"]["model"], each["data"]["filter"]) for each in calls] == [("omni-moderation", "input")]
     uses = filtering.http().get(f"/budgets/{budget_id}").json()["uses"]
-    assert uses[0]["tokens"] > 0
+    assert uses[0]["used"]["tokens"] > 0
 
     unknown = filtering.ask(agent, "another text")
     assert texts(unknown) == ["ANOTHER TEXT"]

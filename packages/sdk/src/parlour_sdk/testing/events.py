@@ -65,6 +65,7 @@ def _default_fields(fields: dict[str, Any]) -> dict[str, Any]:
         "interaction_id": f"interaction-{number}",
         "is_add": True,
         "is_kicked": False,
+        "side": "input",
         "chat_type": "private" if private else "group",
         "chat_id": USER.id if private else GROUP.id,
     }

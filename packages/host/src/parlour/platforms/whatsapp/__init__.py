@@ -1,0 +1,1 @@
+"""WhatsApp: business numbers, over webhooks and the Cloud API."""
