@@ -13,7 +13,8 @@ from parlour_sdk.protocol.pages import PageRole
 from ..api_router import ApiRouter
 from ..auth import Viewer
 from ..responses import LocalizedText, PageResponse
-from .pages import PluginPage, PluginPages, document_response
+from .page_document import document_response
+from .pages import PluginPage, PluginPages
 
 
 class PageCallBody(BaseModel):

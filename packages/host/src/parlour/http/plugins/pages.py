@@ -1,11 +1,8 @@
 """Shows the pages of plugins and passes their calls on, with the role of the user and an entry in the audit."""
 
-import json
-import re
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
-from fastapi import Response
 from pydantic import BaseModel, ValidationError
 
 from parlour.core.access import audit
@@ -29,50 +26,6 @@ CALL_SECONDS = 30.0
 """Seconds that a plugin has for one call of its page."""
 MAX_DATA_BYTES = 256 * 1024
 """Size of the data of a call, and of its answer."""
-CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "sandbox allow-scripts allow-forms",
-        "default-src 'none'",
-        "script-src 'unsafe-inline'",
-        "style-src 'unsafe-inline'",
-        "img-src data: blob:",
-        "media-src data: blob:",
-        "font-src data:",
-        "connect-src 'none'",
-        "form-action 'none'",
-        "base-uri 'none'",
-        "webrtc 'block'",
-        "frame-ancestors 'self'",
-    )
-)
-"""Makes the origin of the page opaque wherever it is opened, and lets it load nothing."""
-HEADERS = {
-    "content-security-policy": CONTENT_SECURITY_POLICY,
-    "x-content-type-options": "nosniff",
-    "x-dns-prefetch-control": "off",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=(), clipboard-read=(), display-capture=()",
-}
-_DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
-_BRIDGE = """<script>(() => {
-  const waiting = new Map();
-  let last = 0;
-  addEventListener("message", ({ source, data }) => {
-    const call = source === parent && data?.parlour === "answer" && waiting.get(data.id);
-    if (!call) return;
-    waiting.delete(data.id);
-    if (data.error) call.reject(Object.assign(new Error(data.error.message), { code: data.error.code }));
-    else call.resolve(data.data);
-  });
-  const call = (action, data = null) => new Promise((resolve, reject) => {
-    waiting.set(++last, { resolve, reject });
-    parent.postMessage({ parlour: "call", id: last, action, data }, "*");
-  });
-  window.parlour = Object.freeze({ call, viewer: Object.freeze(VIEWER) });
-})();</script>"""
-"""The script that goes before a page: calls are messages to the web interface, which makes the requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +97,6 @@ class PluginPages:
                 message = f"the plugin {page.plugin_id} did not answer within {CALL_SECONDS:g} s"
                 raise Problem(504, "timeout", message) from error
             raise Problem(502, "plugin_failed", str(error)) from error
-
-
-def document_response(html: str, principal: Principal) -> Response:
-    """Builds the response with a page and its script; the browser treats it as a page without an origin."""
-    viewer = json.dumps({"role": principal.scope}).replace("<", "\\u003c")
-    script = _BRIDGE.replace("VIEWER", viewer)
-    doctype = _DOCTYPE.match(html)
-    end = doctype.end() if doctype else 0
-    content = f"{html[:end] or '<!doctype html>'}{script}{html[end:]}"
-    return Response(content, headers=HEADERS, media_type="text/html")
 
 
 def _viewer(principal: Principal) -> PageViewer:
