@@ -186,18 +186,21 @@ documents: setup
 	@.venv/bin/python -m tools.upgrade_notes
 	@.venv/bin/python -m tools.public_names
 	@.venv/bin/python -m tools.dependency_report
+	@.venv/bin/python -m tools.seccomp_profile
+	@.venv/bin/python -m tools.translations
 
 # The documentation as a site that can be searched, into dist/docs.
 docs: setup
 	@tools/python_environment.sh .tools/docs tools/docs_site/requirements.txt "the generator of the documentation site"
 	@NO_MKDOCS_2_WARNING=1 .tools/docs/bin/python -m mkdocs build --quiet --site-dir "$(DOCS)"
 
-# Wheels, plugins, list of components and checksums of a release, into dist.
+# Wheels, plugins, list of components and checksums of a release, into dist; signed with SIGN=a key of ssh-keygen.
 release: setup web
-	@.venv/bin/python -m tools.release dist
+	@.venv/bin/python -m tools.release dist $(SIGN)
 
+# Measures, and writes the figures into docs/performance.md and the READMEs.
 bench: setup
-	@.venv/bin/python -m bench
+	@.venv/bin/python -m bench --page
 
 clean:
 	@rm -rf web/node_modules tests/e2e/node_modules packages/host/src/parlour/page

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 Verdict = Literal["ok", "over", ""]
 
@@ -60,13 +60,15 @@ class Report:
         lines += [f"NOT MEASURED: {failure}" for failure in self.failures]
         return "\n".join(lines)
 
-    def write(self, file: Path) -> None:
+    def as_dict(self) -> dict[str, Any]:
         sections = {
             section: [{**asdict(figure), "verdict": figure.verdict} for figure in figures]
             for section, figures in self.sections.items()
         }
-        content = {"environment": self.environment, "sections": sections, "failures": self.failures}
-        file.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        return {"environment": self.environment, "sections": sections, "failures": self.failures}
+
+    def write(self, file: Path) -> None:
+        file.write_text(json.dumps(self.as_dict(), indent=2) + "\n", encoding="utf-8")
 
 
 def _line(figure: Figure) -> str:

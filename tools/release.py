@@ -1,7 +1,7 @@
-"""Writes everything of a release into one folder: `python -m tools.release [FOLDER]`, by default `dist`.
+"""Writes everything of a release into one folder: `python -m tools.release [FOLDER] [SSH_KEY]`, by default `dist`.
 
 The files are the same, byte for byte, whenever they are made from the same commit: times come from the commit, and the
-list of components has no random number. `make release` builds the page first.
+list of components has no random number. `make release` builds the page first. With a key, the checksums are signed.
 """
 
 import hashlib
@@ -18,6 +18,8 @@ UV = ROOT / ".tools" / "bin" / "uv"
 PARLOUR = ROOT / ".venv" / "bin" / "parlour"
 PAGE = ROOT / "packages" / "host" / "src" / "parlour" / "page"
 PACKAGES = ("parlour-sdk", "parlour")
+SIGNATURE_NAMESPACE = "parlour-release"
+"""Keeps a signature of a release from being valid for anything else."""
 TESTING_PLUGINS = {"chaos-agent"}
 """Plugins that only tests of the Host use."""
 
@@ -41,8 +43,15 @@ def main(arguments: list[str]) -> int:
     files = sorted(path for path in target.iterdir() if path.is_file())
     sums = "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
     (target / "SHA256SUMS").write_text(sums, encoding="utf-8")
+    if len(arguments) > 1:
+        sign(target / "SHA256SUMS", arguments[1])
     print(sums, end="")
     return 0
+
+
+def sign(sums: Path, key: str) -> None:
+    """Signs the checksums with an SSH key, into a file beside them. A key in an agent is named by its public half."""
+    _run("ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", SIGNATURE_NAMESPACE, sums)
 
 
 def _commit_time() -> str:

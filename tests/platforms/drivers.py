@@ -18,6 +18,7 @@ from tests.platforms.qqofficial.driver import QQDriver
 from tests.platforms.satori.driver import SatoriDriver
 from tests.platforms.slack.driver import SlackDriver
 from tests.platforms.telegram.driver import TelegramDriver
+from tests.platforms.wechat.driver import WechatDriver
 from tests.platforms.wecom.driver import WecomDriver
 from tests.platforms.wecombot.driver import WecomBotDriver
 from tests.platforms.wecomcs.driver import WecomCsDriver
@@ -49,6 +50,7 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "qqofficial": SuitePlatform(QQDriver),
     "slack": SuitePlatform(SlackDriver),
     "telegram": SuitePlatform(TelegramDriver),
+    "wechat": SuitePlatform(WechatDriver),
     "wecom": SuitePlatform(WecomDriver),
     "wecombot": SuitePlatform(WecomBotDriver),
     "wecomcs": SuitePlatform(WecomCsDriver),

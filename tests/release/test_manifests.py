@@ -19,7 +19,12 @@ COMBINATIONS = {
     "single": ("compose.yaml",),
     "postgres": ("compose.yaml", "compose.postgres.yaml"),
     "runtime": ("compose.yaml", "compose.runtime.yaml"),
+    "box": ("compose.yaml", "compose.box.yaml"),
+    "sandbox": ("compose.yaml", "compose.sandbox.yaml"),
 }
+NAMESPACES = ["seccomp=../image/seccomp.json", "apparmor=unconfined", "systempaths=unconfined"]
+"""Options with which bubblewrap makes sandboxes in a container."""
+PROFILES = ("--profile", "runtime", "--profile", "box")
 SCHEMAS = ("1.28", "1.31", "1.37")
 
 pytestmark = [pytest.mark.long, pytest.mark.root, pytest.mark.timeout(600)]
@@ -41,15 +46,18 @@ def test_the_manifests_are_valid_for_the_supported_versions(variant: str, schema
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_pods_are_hardened_and_probed(variant: str) -> None:
     for spec in pod_specs(objects(variant)):
+        makes_sandboxes = spec["containers"][0]["name"] == "box"
         assert spec["automountServiceAccountToken"] is False
         assert spec["securityContext"]["runAsNonRoot"] is True
-        assert spec["securityContext"]["seccompProfile"]["type"] == "RuntimeDefault"
+        assert spec["securityContext"]["seccompProfile"]["type"] == "Localhost" if makes_sandboxes else "RuntimeDefault"
+        assert spec.get("hostUsers", True) is not makes_sandboxes
         assert not any("hostPath" in volume for volume in spec["volumes"])
         for container in [*spec["containers"], *spec.get("initContainers", [])]:
             assert container["securityContext"] == {
                 "allowPrivilegeEscalation": False,
                 "readOnlyRootFilesystem": True,
                 "capabilities": {"drop": ["ALL"]},
+                **({"procMount": "Unmasked"} if makes_sandboxes else {}),
             }
             assert container["resources"]["limits"]["memory"]
             assert re.search(r":\d", container["image"]), "an image has a version, never `latest`"
@@ -79,6 +87,24 @@ def test_only_the_host_reaches_the_runtime() -> None:
     assert rule["from"] == [{"podSelector": {"matchLabels": {"app.kubernetes.io/name": "parlour"}}}]
 
 
+def test_only_the_host_reaches_the_box_and_no_engine_is_mounted() -> None:
+    found = objects("overlays/box")
+    assert "docker.sock" not in str(found)
+    [policy] = [each for each in found if each["kind"] == "NetworkPolicy" and each["metadata"]["name"] == "parlour-box"]
+    [rule] = policy["spec"]["ingress"]
+    assert rule["from"] == [
+        {
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "parlour"}},
+            "podSelector": {"matchLabels": {"app.kubernetes.io/name": "parlour"}},
+        }
+    ]
+    [service] = [each for each in found if each["kind"] == "Service" and each["metadata"]["name"] == "parlour-box"]
+    [host] = [each for each in found if each["kind"] == "StatefulSet"]
+    variables = {each["name"]: each["value"] for each in host["spec"]["template"]["spec"]["containers"][0]["env"]}
+    address = f"{service['metadata']['name']}.{service['metadata']['namespace']}:{service['spec']['ports'][0]['port']}"
+    assert variables["PARLOUR__BOX__ENDPOINT"] == f"ws://{address}"
+
+
 def composed(names: tuple[str, ...], folder: Path) -> dict[str, Any]:
     """Returns the merged compose files, as podman-compose reads them."""
     if shutil.which("podman") is None:
@@ -87,10 +113,10 @@ def composed(names: tuple[str, ...], folder: Path) -> dict[str, Any]:
     (copies / "secrets").mkdir(parents=True)
     for file in COMPOSE.glob("*.yaml"):
         (copies / file.name).write_text(file.read_text())
-    for name in ("database_url", "database_password", "objects_key", "runtime_token"):
+    for name in ("database_url", "database_password", "objects_key", "runtime_token", "box_token"):
         (copies / "secrets" / name).write_text("secret")
     files = [word for name in names for word in ("--file", copies / name)]
-    text = run(UVX, "--from", "podman-compose==1.6.0", "podman-compose", *files, "--profile", "runtime", "config")
+    text = run(UVX, "--from", "podman-compose==1.6.0", "podman-compose", *files, *PROFILES, "config")
     merged: dict[str, Any] = yaml.safe_load(text)
     return merged
 
@@ -98,10 +124,11 @@ def composed(names: tuple[str, ...], folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("name", COMBINATIONS)
 def test_compose_files_are_hardened_and_keep_secrets_in_files(name: str, tmp_path: Path) -> None:
     services = composed(COMBINATIONS[name], tmp_path)["services"]
-    for service in (services["parlour"], services["runtime"]):
+    for own in ("parlour", "runtime", "box"):
+        service, options = services[own], ["no-new-privileges:true"]
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
-        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert service["security_opt"] == options + (NAMESPACES if own == "box" or name == "sandbox" else [])
         assert "docker.sock" not in str(service)
     assert str(services["parlour"]["ports"][0]).startswith("127.0.0.1:")
     for service in services.values():

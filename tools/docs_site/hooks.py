@@ -6,7 +6,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 ROOT_PAGES = {"README.md": "readme.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
-ROOT_PAGES |= {"SECURITY.md": "security-policy.md"}
+ROOT_PAGES |= {"SECURITY.md": "security-policy.md", "README.zh-Hans.md": "readme.zh-Hans.md"}
 _LINK = re.compile(r"\[([^\]]*)\]\(((?!https?:|mailto:|#)[^)\s#]+)(#[^)\s]*)?\)")
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 

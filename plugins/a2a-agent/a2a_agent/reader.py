@@ -1,22 +1,15 @@
 """Reads what an A2A agent answers: messages, artifacts and states of a task, in the versions 1.0 and 0.3."""
 
-import base64
-import binascii
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from parlour_sdk.agents import http_agent as http
 
 KINDS = {"task": "task", "message": "message", "status-update": "statusUpdate", "artifact-update": "artifactUpdate"}
 """Names of results in 1.0 by their kind in 0.3."""
-REASONS: Mapping[int, http.FailureReason] = {
-    -32001: "session_unknown",
-    -32005: "input",
-    -32601: "config",
-    -32009: "config",
-}
+REASONS: dict[int, http.FailureReason] = {-32001: "session_unknown", -32005: "input"}
+REASONS |= dict.fromkeys((-32601, -32009), "config")
 """Reasons of JSON-RPC errors; all others are errors that the agent reports."""
 
 
@@ -97,13 +90,8 @@ class A2aReader(http.EventReader):
 
 def parts_text(holder: Mapping[str, Any]) -> str:
     """Returns the text of a message or artifact; structured data is written as JSON."""
-    texts = []
-    for part in holder.get("parts") or []:
-        if isinstance(part.get("text"), str):
-            texts.append(part["text"])
-        elif part.get("data") is not None:
-            texts.append(json.dumps(part["data"], ensure_ascii=False))
-    return "".join(texts)
+    parts = [each for each in holder.get("parts") or [] if each.get("text") or each.get("data") is not None]
+    return "".join(str(each.get("text") or json.dumps(each["data"], ensure_ascii=False)) for each in parts)
 
 
 def failure(error: Mapping[str, Any]) -> http.ServiceFailure:
@@ -116,11 +104,5 @@ def _file(part: Mapping[str, Any]) -> http.AnswerFile | None:
     inner = part["file"] if isinstance(part.get("file"), dict) else part
     mime_type = inner.get("mediaType") or inner.get("mimeType")
     url = str(inner.get("url") or inner.get("uri") or "")
-    file = http.answer_file(url, inner.get("filename") or inner.get("name"), mime_type)
-    raw = inner.get("raw") or inner.get("bytes")
-    if not raw:
-        return file if url else None
-    try:
-        return replace(file, url=None, content=base64.b64decode(raw, validate=True))
-    except binascii.Error:
-        raise http.ServiceFailure("protocol", f"the file {file.name} can't be decoded") from None
+    name, raw = inner.get("filename") or inner.get("name"), inner.get("raw") or inner.get("bytes")
+    return http.answer_file(url, name, mime_type, content_base64=raw) if url or raw else None

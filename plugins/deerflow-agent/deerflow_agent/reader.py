@@ -12,9 +12,7 @@ HIDDEN_SOURCES = ("subagent", "title", "summar")
 TASK_STATUS: Mapping[str, str] = {
     "task_started": "started",
     "task_completed": "completed",
-    "task_failed": "failed",
-    "task_timed_out": "failed",
-    "task_cancelled": "failed",
+    **dict.fromkeys(("task_failed", "task_timed_out", "task_cancelled"), "failed"),
 }
 MESSAGE_EVENTS = frozenset({"messages", "messages-tuple", "message", "messages/partial"})
 IGNORED_EVENTS = frozenset({"updates", "tasks", "checkpoints", "debug", "events", "messages/metadata"})
@@ -30,7 +28,7 @@ class DeerFlowReader(http.EventReader):
 
     def read(self, event: http.ServerEvent) -> Iterable[http.Update] | None:
         if event.name in MESSAGE_EVENTS:
-            updates = [each for pair in _message_pairs(event.data) for each in self._message(*pair)]
+            updates = [each for value in event.json_values() for each in self._message(value)]
         elif event.name == "metadata":
             updates = [http.TaskNamed(str(event.json_object().get("run_id") or ""))]
         elif event.name == "values":
@@ -51,8 +49,10 @@ class DeerFlowReader(http.EventReader):
         asked: list[http.Update] = [self._question] if self._question else []
         return [*asked, *self._usage, http.StreamEnd()]
 
-    def _message(self, message: Mapping[str, Any], meta: Mapping[str, Any]) -> list[http.Update]:
-        if _is_hidden(meta):
+    def _message(self, value: Any) -> list[http.Update]:
+        """Reads a message, which comes alone or as a pair with its metadata."""
+        message, meta = [*(value if isinstance(value, list) else [value]), {}, {}][:2]
+        if not isinstance(message, dict) or (isinstance(meta, dict) and _is_hidden(meta)):
             return []
         match str(message.get("type")):
             case "AIMessageChunk" | "ai":
@@ -135,24 +135,6 @@ def failure(error: Mapping[str, Any]) -> http.ServiceFailure:
     return http.ServiceFailure("upstream", f"{kind}: {message}" if message else kind)
 
 
-def _message_pairs(data: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Returns the messages of an event with their metadata. Some servers send several JSON texts in one event."""
-    try:
-        values = [json.loads(data)]
-    except ValueError:
-        try:
-            values = [json.loads(line) for line in data.splitlines() if line.strip()]
-        except ValueError:
-            raise http.ServiceFailure("protocol", "an event is no JSON") from None
-    pairs = []
-    for value in values:
-        parts = value if isinstance(value, list) else [value]
-        meta = parts[1] if len(parts) > 1 and isinstance(parts[1], dict) else {}
-        if parts and isinstance(parts[0], dict):
-            pairs.append((parts[0], meta))
-    return pairs
-
-
 def _is_hidden(meta: Mapping[str, Any]) -> bool:
     names = [str(meta.get("langgraph_node") or ""), *map(str, meta.get("tags") or [])]
     return any(hidden in name.lower() for name in names for hidden in HIDDEN_SOURCES)
@@ -162,8 +144,4 @@ def _contents(message: Mapping[str, Any]) -> tuple[str, str]:
     """Returns the text and the thinking of a message, whose content is a text or a list of parts."""
     content = message.get("content")
     extra = str((message.get("additional_kwargs") or {}).get("reasoning_content") or "")
-    if isinstance(content, str):
-        return content, extra
-    parts = [each for each in content or [] if isinstance(each, dict)]
-    text = "".join(str(each.get("text") or "") for each in parts if each.get("type") == "text")
-    return text, extra + "".join(str(each.get("thinking") or "") for each in parts if each.get("type") == "thinking")
+    return http.content_text(content), extra + http.content_text(content, "thinking")

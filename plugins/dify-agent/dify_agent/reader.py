@@ -20,9 +20,7 @@ CODES: Mapping[str, http.FailureReason] = {
     "too_many_requests": "rate_limited",
     "file_too_large": "input",
     "unsupported_file_type": "input",
-    "not_chat_app": "config",
-    "not_workflow_app": "config",
-    "not_completion_app": "config",
+    **dict.fromkeys(("not_chat_app", "not_workflow_app", "not_completion_app"), "config"),
 }
 """Reasons of Dify's error codes; all others are errors that the app reports."""
 NEEDS_DIFY = "(This step has to be answered in Dify. / 此步骤需要在 Dify 中处理。)"
@@ -65,7 +63,7 @@ class DifyReader(http.EventReader):
                 return self._thought(data)
             case "message_file" if data.get("belongs_to") == "assistant":
                 return _file(data)
-            case "node_started" | "node_finished" | "node_retry":
+            case "node_started" | "node_finished":
                 return self._node(str(data["event"]), inner)
             case "message_end":
                 return self._message_end(data)
@@ -80,7 +78,7 @@ class DifyReader(http.EventReader):
                 return [http.StreamEnd()] if self._is_asking else []
             case "error":
                 raise failure(data)
-            case "ping" | "message_file" | "tts_message" | "tts_message_end" | "agent_log":
+            case "ping" | "node_retry" | "message_file" | "tts_message" | "tts_message_end" | "agent_log":
                 return []
         return None
 
@@ -122,8 +120,6 @@ class DifyReader(http.EventReader):
         step, name = str(node.get("id") or node.get("node_id")), str(node.get("title") or node["node_type"])
         if event == "node_started":
             return [http.NodeProgress(step, name, "started")]
-        if event == "node_retry":
-            return []
         if node.get("status") in FAILED:
             return [http.NodeProgress(step, name, "failed", node.get("error"))]
         return [http.NodeProgress(step, name, "completed", node.get("outputs"))]
@@ -154,10 +150,8 @@ class DifyReader(http.EventReader):
         names = [self._output_key] if self._output_key else [name for name in TEXT_OUTPUTS if name in outputs]
         texts = [value for value in outputs.values() if isinstance(value, str)]
         if self._output_key and self._output_key not in outputs:
-            detail = (
-                f"output_key: the workflow has no output '{self._output_key}'; it has {', '.join(outputs) or 'none'}"
-            )
-            raise http.ServiceFailure("config", detail)
+            known = ", ".join(outputs) or "none"
+            raise http.ServiceFailure("config", f"output_key: there is no '{self._output_key}'; there is {known}")
         value = outputs[names[0]] if names else texts[0] if len(texts) == 1 else outputs or ""
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
@@ -185,9 +179,7 @@ def failure(data: Mapping[str, Any]) -> http.ServiceFailure:
         return http.ServiceFailure("session_unknown", message)
     if code in ("not_chat_app", "not_workflow_app"):
         message = f"app_type: the key belongs to an app of another type ({message})"
-    return http.ServiceFailure(
-        CODES.get(code, "upstream"), f"{code}: {message}" if code and message else code or message
-    )
+    return http.ServiceFailure(CODES.get(code, "upstream"), ": ".join(each for each in (code, message) if each))
 
 
 def _file(file: Mapping[str, Any]) -> list[http.Update]:
@@ -197,10 +189,5 @@ def _file(file: Mapping[str, Any]) -> list[http.Update]:
 
 
 def _citation(source: Mapping[str, Any]) -> dict[str, Any]:
-    found = {
-        "title": source.get("document_name"),
-        "source": source.get("dataset_name"),
-        "text": source.get("content"),
-        "score": source.get("score"),
-    }
-    return {name: value for name, value in found.items() if value is not None}
+    title, dataset = source.get("document_name"), source.get("dataset_name")
+    return http.citation(title=title, source=dataset, text=source.get("content"), score=source.get("score"))

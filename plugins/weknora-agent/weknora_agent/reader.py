@@ -75,9 +75,5 @@ class WeKnoraReader(http.EventReader):
 
 
 def _citation(reference: Mapping[str, Any]) -> dict[str, Any]:
-    found = {
-        "title": reference.get("knowledge_title") or reference.get("knowledge_filename"),
-        "text": reference.get("content"),
-        "score": reference.get("score"),
-    }
-    return {name: value for name, value in found.items() if value is not None}
+    title = reference.get("knowledge_title") or reference.get("knowledge_filename")
+    return http.citation(title=title, text=reference.get("content"), score=reference.get("score"))

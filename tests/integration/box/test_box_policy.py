@@ -38,9 +38,13 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("shown").resolve()
 
 
+FOLDERS = {"PARLOUR__BOX__LOCAL__QUOTA": "advisory"}
+"""Workspaces are folders, in which a test can look."""
+
+
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory, shown: Path) -> Iterator[Host]:
-    host = Host(tmp_path_factory.mktemp("policy"), PARLOUR__BOX__LOCAL__ALLOWED_MOUNT_ROOTS=shown)
+    host = Host(tmp_path_factory.mktemp("policy"), PARLOUR__BOX__LOCAL__ALLOWED_MOUNT_ROOTS=shown, **FOLDERS)
     host.install(CALLING_PLUGIN)
     host.start()
     yield host

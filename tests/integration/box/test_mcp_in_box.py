@@ -19,7 +19,8 @@ MODULES = SERVERS / "node_modules" / "@modelcontextprotocol"
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    host = Host(tmp_path_factory.mktemp("mcp"), PARLOUR__BOX__LOCAL__ALLOWED_MOUNT_ROOTS=SERVERS)
+    settings = {"PARLOUR__BOX__LOCAL__ALLOWED_MOUNT_ROOTS": SERVERS, "PARLOUR__BOX__LOCAL__QUOTA": "advisory"}
+    host = Host(tmp_path_factory.mktemp("mcp"), **settings)
     host.install(CALLING_PLUGIN)
     host.start()
     yield host

@@ -58,7 +58,8 @@ def box(tmp_path: Path) -> Iterator[BoxProcess]:
 
 @pytest.fixture
 def host(tmp_path: Path, box: BoxProcess) -> Iterator[Host]:
-    host = Host(tmp_path, PARLOUR__BOX__ENDPOINT=box.url, PARLOUR__BOX__TOKEN_FILE=box.token_file)
+    settings = {"PARLOUR__BOX__ENDPOINT": box.url, "PARLOUR__BOX__TOKEN_FILE": box.token_file}
+    host = Host(tmp_path, **settings, PARLOUR__BOX__LOCAL__QUOTA="advisory")
     host.install(CALLING_PLUGIN)
     host.start()
     yield host

@@ -12,7 +12,7 @@ from tests.support.scripted import CALLER, CALLING_PLUGIN
 
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[Host]:
-    host = Host(tmp_path)
+    host = Host(tmp_path, PARLOUR__BOX__LOCAL__QUOTA="advisory")
     host.install(CALLING_PLUGIN)
     host.start()
     yield host

@@ -1,4 +1,4 @@
-"""Tests a Host behind a real nginx with TLS, under another name, with and without a path prefix."""
+"""Tests a Host behind a real nginx and Caddy with TLS, under another name, with and without a path prefix."""
 
 import asyncio
 import json
@@ -10,14 +10,16 @@ from typing import Any
 
 import httpx
 import pytest
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from parlour.testing.onebot_simulator import Simulator as OneBotSimulator
 from parlour.testing.telegram_simulator import Simulator
 from tests.integration.conftest import MakeHost
+from tests.support.caddy import Caddy
 from tests.support.harness import ECHO, ECHO_PLUGIN, NO_TLS, Host, error_code, eventually
-from tests.support.nginx import PREFIX, Nginx
+from tests.support.nginx import Nginx
+from tests.support.tls_proxy import PREFIX, TlsProxy
 
 NAME = "chat.example.org"
 OWNER = {"email": "owner@example.org", "password": "correct horse battery"}
@@ -38,19 +40,19 @@ PROXY_SIGNS = (
 @dataclass
 class Proxied:
     host: Host
-    nginx: Nginx
+    proxy: TlsProxy
     prefix: str
 
     @property
     def origin(self) -> str:
-        return self.nginx.url
+        return self.proxy.url
 
     def client(self, address: str = "127.0.0.1") -> httpx.Client:
         """Returns a browser at this address of the machine. The proxy is at 127.0.0.1."""
         return httpx.Client(
-            base_url=f"{self.nginx.local_url}{self.prefix}",
-            headers={"Host": self.nginx.host, "Origin": self.origin},
-            transport=httpx.HTTPTransport(verify=self.nginx.context(), local_address=address),
+            base_url=f"{self.proxy.local_url}{self.prefix}",
+            headers={"Host": self.proxy.host, "Origin": self.origin},
+            transport=httpx.HTTPTransport(verify=self.proxy.context(), local_address=address),
             timeout=30,
         )
 
@@ -59,25 +61,32 @@ class Proxied:
         return line.rpartition(" ")[2]
 
 
-@pytest.fixture(
-    scope="module", params=["a name of its own", "a prefix that is passed on", "a prefix that is taken away"]
-)
+PROXIES = [
+    "a name of its own",
+    "a prefix that is passed on",
+    "a prefix that is taken away",
+    pytest.param("Caddy: a name of its own", marks=pytest.mark.long),
+    pytest.param("Caddy: a prefix that is passed on", marks=pytest.mark.long),
+]
+
+
+@pytest.fixture(scope="module", params=PROXIES)
 def proxied(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxied]:
     folder = tmp_path_factory.mktemp("proxied")
     prefix = PREFIX if "prefix" in request.param else ""
-    nginx = Nginx(folder / "nginx", NAME)
+    proxy = (Caddy if "Caddy" in request.param else Nginx)(folder / "proxy", NAME)
     settings = {
-        "PARLOUR__HTTP__PUBLIC_URL": f"{nginx.url}{prefix}",
+        "PARLOUR__HTTP__PUBLIC_URL": f"{proxy.url}{prefix}",
         "PARLOUR__HTTP__TRUSTED_PROXIES": "127.0.0.1",
     }
     host = Host(folder, **settings)
     host.install(ECHO_PLUGIN)
     try:
         host.start()
-        nginx.start(host.address, bool(prefix), keeps_prefix="taken away" not in request.param)
-        yield Proxied(host, nginx, prefix)
+        proxy.start(host.address, bool(prefix), keeps_prefix="taken away" not in request.param)
+        yield Proxied(host, proxy, prefix)
     finally:
-        nginx.stop()
+        proxy.stop()
         host.close()
 
 
@@ -106,7 +115,7 @@ def test_a_session_is_kept_below_the_prefix_and_over_tls_only(proxied: Proxied, 
 
 
 def test_a_page_of_another_site_gets_nothing(proxied: Proxied, owner: httpx.Client) -> None:
-    for origin in ("https://evil.example", f"http://{proxied.nginx.host.replace(NAME, 'evil.example')}"):
+    for origin in ("https://evil.example", f"http://{proxied.proxy.host.replace(NAME, 'evil.example')}"):
         answer = owner.get("/api/v1/agents", headers={"Origin": origin})
         assert (answer.status_code, error_code(answer)) == (403, "forbidden")
 
@@ -116,7 +125,7 @@ def test_the_page_finds_all_its_files_at_every_path(proxied: Proxied, place: str
     with proxied.client() as client:
         page = client.get(place, headers={"Accept": "text/html"})
         files = re.findall(r'(?:src|href)="([^"]+)"', page.text)
-        found = [client.get(f"{proxied.nginx.local_url}{file}") for file in files]
+        found = [client.get(f"{proxied.proxy.local_url}{file}") for file in files]
 
     assert page.status_code == 200
     assert f'name="base-path" content="{proxied.prefix}/"' in page.text
@@ -155,7 +164,7 @@ async def test_the_chat_works_through_the_proxy(proxied: Proxied, owner: httpx.C
     agent = await asyncio.to_thread(proxied.host.agent, ECHO)
     url = f"{proxied.origin}{proxied.prefix}/api/v1/agents/{agent}/chat/ws".replace("https", "wss")
     headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in owner.cookies.items())}
-    nginx: dict[str, Any] = {"host": "127.0.0.1", "ssl": proxied.nginx.context(), "origin": proxied.origin}
+    nginx: dict[str, Any] = {"host": "127.0.0.1", "ssl": proxied.proxy.context(), "origin": proxied.origin}
     said: list[str] = []
     async with asyncio.timeout(30):
         async with connect(url, additional_headers=headers, **nginx) as socket:
@@ -165,6 +174,61 @@ async def test_the_chat_works_through_the_proxy(proxied: Proxied, owner: httpx.C
                 said += [frame["message"]["content"]] if frame["type"] == "message" else []
 
     assert said == ["through the proxy"]
+
+
+@pytest.mark.long
+def test_a_file_of_fifty_megabytes_passes_the_proxy(proxied: Proxied, owner: httpx.Client) -> None:
+    content = bytes(range(256)) * (50 * 4096)
+
+    sent = owner.post("/api/v1/files", files={"file": ("large.bin", content)})
+
+    assert sent.status_code == 201, sent.text
+    assert owner.get(f"/api/v1/artifacts/{sent.json()['artifact_id']}/content").content == content
+
+
+@pytest.mark.long
+async def test_a_silent_chat_stays_open_for_longer_than_the_proxys_own_limit(
+    proxied: Proxied, owner: httpx.Client
+) -> None:
+    agent = await asyncio.to_thread(proxied.host.agent, ECHO)
+    url = f"{proxied.origin}{proxied.prefix}/api/v1/agents/{agent}/chat/ws".replace("https", "wss")
+    headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in owner.cookies.items())}
+    proxy: dict[str, Any] = {"host": "127.0.0.1", "ssl": proxied.proxy.context(), "origin": proxied.origin}
+    async with connect(url, additional_headers=headers, ping_interval=None, **proxy) as socket:
+        silent = asyncio.create_task(until_message(socket))
+        assert await asyncio.wait([silent], timeout=65) == (set(), {silent}), "nginx itself closes after 60 seconds"
+        await socket.send(json.dumps({"type": "message", "text": "still here"}))
+        frame = await asyncio.wait_for(silent, 30)
+
+    assert frame["message"]["content"] == "still here"
+
+
+async def until_message(socket: ClientConnection) -> dict[str, Any]:
+    while (frame := json.loads(await socket.recv()))["type"] != "message":
+        pass
+    return dict(frame)
+
+
+@pytest.mark.long
+async def test_events_pass_the_proxy_while_the_answer_is_written(proxied: Proxied) -> None:
+    """The agent waits for a second between two words, so a proxy that collects the answer gives all at once."""
+    agent = await asyncio.to_thread(proxied.host.agent, config={"delay_ms": 1000}, published=["openai"])
+    body = {"model": f"agent:{agent}", "stream": True, "messages": [{"role": "user", "content": "one two three"}]}
+    key = await asyncio.to_thread(proxied.host.key, "chat")
+    transport = httpx.AsyncHTTPTransport(verify=proxied.proxy.context())
+    headers = {"Host": proxied.proxy.host, "Authorization": f"Bearer {key}"}
+    url = f"{proxied.proxy.local_url}{proxied.prefix}/v1/chat/completions"
+    loop, arrivals = asyncio.get_running_loop(), []
+    async with (
+        httpx.AsyncClient(transport=transport, headers=headers, timeout=30) as client,
+        client.stream("POST", url, json=body) as answer,
+    ):
+        assert answer.status_code == 200, await answer.aread()
+        async for line in answer.aiter_lines():
+            arrivals += [loop.time()] if '"content"' in line else []
+
+    assert len(arrivals) >= 3
+    assert arrivals[-1] - arrivals[0] > 1
 
 
 def onebot_bot(owner: httpx.Client, agent: str) -> str:
@@ -180,7 +244,7 @@ def onebot_bot(owner: httpx.Client, agent: str) -> str:
 async def test_a_onebot_implementation_connects_through_the_proxy(proxied: Proxied, owner: httpx.Client) -> None:
     bot = await asyncio.to_thread(onebot_bot, owner, proxied.host.agent(ECHO))
     url = f"{proxied.origin}{proxied.prefix}/hooks/{bot}/onebot/v11/ws".replace("https", "wss")
-    options = {"host": "127.0.0.1", "ssl": proxied.nginx.context()}
+    options = {"host": "127.0.0.1", "ssl": proxied.proxy.context()}
 
     def last_error_has(words: str) -> bool:
         return words in (owner.get(f"/api/v1/bots/{bot}").json()["status"]["last_error"] or "")

@@ -451,6 +451,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/bots/{bot_id}/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Bot Login
+         * @description Starts a login: the QR code is scanned with the app of the platform.
+         */
+        post: operations["begin_bot_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot_id}/login/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Continue Bot Login
+         * @description Waits up to half a minute for the person, and returns the state. A confirmed login connects the bot.
+         */
+        post: operations["continue_bot_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bots/{bot_id}/preview": {
         parameters: {
             query?: never;
@@ -2633,6 +2673,11 @@ export interface components {
              *     }
              */
             limits?: components["schemas"]["PlatformLimits"];
+            /**
+             * @default
+             * @enum {string}
+             */
+            login?: "" | "qr";
             /** @default  */
             mentions_everyone?: string;
             /**
@@ -3365,7 +3410,7 @@ export interface components {
         };
         BoxBackendResponse: {
             /** @enum {string} */
-            backend: "bubblewrap" | "podman" | "docker" | "nsjail";
+            backend: "bubblewrap" | "podman" | "docker" | "nsjail" | "e2b";
             /** @description The command that helps on this machine, if it is known. */
             command: string | null;
             /**
@@ -3513,6 +3558,11 @@ export interface components {
             network: boolean;
             process_list: components["schemas"]["BoxProcessResponse"][];
             processes: number;
+            /**
+             * @description What limits its workspace: an image file, memory, or a watcher.
+             * @enum {string}
+             */
+            quota: "loop" | "tmpfs" | "advisory";
             read_only: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             session_id: string;
@@ -3532,7 +3582,10 @@ export interface components {
             max_sessions: number;
             /** @description What does not hold on this machine. */
             notice: string | null;
-            /** @description What limits the size of a workspace. */
+            /**
+             * @description What limits the size of a workspace: loop (the kernel, by an image file), remote (the service) or advisory (it
+             *     is watched).
+             */
             quota: string | null;
             reason: string | null;
             /** @description The backends that were tried and do not work here, in their order. */
@@ -4760,6 +4813,38 @@ export interface components {
             prices: components["schemas"]["PricesResponse"] | null;
             /** @enum {string} */
             type: "llm" | "embedding" | "rerank" | "moderation";
+        };
+        /**
+         * LoginContinuation
+         * @description `session` is that of the previous response; `code` has the digits that the phone shows, if they are needed.
+         * @example {
+         *       "code": "",
+         *       "session": "v1.…"
+         *     }
+         */
+        LoginContinuation: {
+            /**
+             * Code
+             * @default
+             */
+            code?: string;
+            /** Session */
+            session: string;
+        };
+        LoginResponse: {
+            /** @description The digits that were sent are wrong. */
+            code_is_wrong: boolean;
+            /** @description The text of the QR code, to open it on the phone itself. */
+            link: string | null;
+            /** @description The modules of the QR code, row by row: `1` is dark. */
+            qr: string[] | null;
+            /** @description Sealed, for the next step; null if there is none. */
+            session: string | null;
+            /**
+             * @description `code_needed`: the phone shows digits to enter. `refreshed`: there is a new QR code.
+             * @enum {string}
+             */
+            state: "waiting" | "scanned" | "code_needed" | "refreshed" | "expired" | "confirmed";
         };
         /** LogsBody */
         LogsBody: {
@@ -8979,6 +9064,72 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    begin_bot_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    continue_bot_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginContinuation"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
             };
             /** @description What went wrong, in words */
             default: {

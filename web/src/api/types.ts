@@ -34,6 +34,7 @@ export type ResourcePolicy = Schemas["ResourcePolicyResponse"];
 export type Selection = ResourcePolicy["tools"];
 
 export type Bot = Schemas["BotResponse"];
+export type BotLogin = Schemas["LoginResponse"];
 export type Route = Schemas["RouteResponse"];
 export type HandlerType = Route["handler_type"];
 export type DefaultAgent = Schemas["DefaultAgentResponse"];

@@ -14,7 +14,7 @@ from parlour.testing.box_backend_contract import IsolationContract, MakeBackend,
 class TestBubblewrap(IsolationContract):
     @pytest.fixture
     def make_backend(self) -> MakeBackend:
-        return lambda: BubblewrapBackend(None, (), "advisory")
+        return lambda: BubblewrapBackend(None, ())
 
     async def test_groups_and_processes_end_with_the_sandbox(self, make_backend: MakeBackend, tmp_path: Path) -> None:
         backend = make_backend()
@@ -36,5 +36,5 @@ async def test_groups_of_processes_that_are_gone_are_removed() -> None:
     stale = [folder / f"{resource_group.PREFIX}4194304-1" for folder in home.folders]
     for folder in stale:
         folder.mkdir()
-    assert await BubblewrapBackend(None, (), "advisory").remove_orphans() == len(stale)
+    assert await BubblewrapBackend(None, ()).remove_orphans() == len(stale)
     assert not any(folder.exists() for folder in stale)

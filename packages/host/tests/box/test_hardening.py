@@ -57,7 +57,7 @@ print(json.dumps({
 
 async def run_inside(folder: Path, *scripts: str) -> list[str]:
     """Runs Python scripts in one sandbox and returns what they print."""
-    backend = BubblewrapBackend(None, (), "advisory")
+    backend = BubblewrapBackend(None, ())
     await backend.probe()
     spec = SessionSpec(session_id="hardened", cpus=1, memory_mb=256, processes=48)
     sandbox = await backend.start(spec, SandboxFolders(folder), lambda event: None)

@@ -30,7 +30,7 @@ exec {program} "$@"
 
 @asynccontextmanager
 async def opened(folder: Path, program: Path | None = None, idle_seconds: float = 300) -> AsyncIterator[BoxSessions]:
-    backend = BubblewrapBackend(program, (), "advisory")
+    backend = BubblewrapBackend(program, ())
     await backend.probe()
     store = SkillStore(folder / "skills", 7)
     sessions = BoxSessions(backend, Workspaces(folder / "workspaces", 7), store, idle_seconds, LIMIT)

@@ -121,7 +121,7 @@ async def test_container_ends_by_itself_when_its_box_is_killed(backend: Containe
 async def test_workspace_of_another_backend_can_be_used(backend: ContainerBackend, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir(mode=0o700)
-    other = BubblewrapBackend(None, (), "advisory")
+    other = BubblewrapBackend(None, ())
     await other.probe()
     async with started(other, workspace) as sandbox:
         await run(sandbox, "mkdir folder; echo one > folder/file; chmod 600 folder/file")

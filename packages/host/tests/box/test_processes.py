@@ -22,7 +22,7 @@ from parlour.core.box.messages import ManagedProcessStart, ProcessRequest, Proce
 
 @pytest.fixture
 async def sessions(tmp_path: Path) -> AsyncIterator[BoxSessions]:
-    backend = BubblewrapBackend(None, (), "advisory")
+    backend = BubblewrapBackend(None, ())
     await backend.probe()
     made = BoxSessions(backend, Workspaces(tmp_path / "spaces", 7), SkillStore(tmp_path / "skills", 7), 300, 4)
     yield made

@@ -14,7 +14,7 @@ FILL = "dd if=/dev/zero of=big bs=1M count=16 2>&1; sleep 20"
 
 
 async def test_session_that_writes_twice_its_quota_is_ended_and_the_next_one_can_clean_up(tmp_path: Path) -> None:
-    backend = BubblewrapBackend(None, (), "advisory")
+    backend = BubblewrapBackend(None, ())
     await backend.probe()
     sessions = BoxSessions(backend, Workspaces(tmp_path, 7), SkillStore(tmp_path / "skills", 7), 300, 4, QUOTA_MB)
     spec = SessionSpec(session_id="full", cpus=1, memory_mb=128, processes=32)

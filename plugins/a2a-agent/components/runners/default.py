@@ -35,15 +35,10 @@ class A2aRunner(http.HttpAgentRunner[A2aConfig]):
         endpoint = find_endpoint(await _card(turn.config, turn.client), turn.config.base_url)
         turn.notes["endpoint"] = endpoint
         is_new = endpoint.version == "1.0"
-        text: list[dict[str, Any]] = [{"text": turn.text}] if turn.text.strip() else []
-        parts = [*text, *turn.uploads]
-        message: dict[str, Any] = {
-            "messageId": str(uuid.uuid4()),
-            "role": "ROLE_USER" if is_new else "user",
-            "parts": parts if is_new else [_part_of_0_3(part) for part in parts],
-        }
+        parts = [*([{"text": turn.text}] if turn.text.strip() else []), *turn.uploads]
+        message: dict[str, Any] = {"messageId": str(uuid.uuid4()), "role": "ROLE_USER", "parts": parts}
         if not is_new:
-            message["kind"] = "message"
+            message |= {"kind": "message", "role": "user", "parts": [_part_of_0_3(part) for part in parts]}
         if turn.conversation_id is not None:
             message["contextId"] = turn.conversation_id
         if turn.pending.get("task_id"):

@@ -1,7 +1,6 @@
 """The runner of DeerFlow and other LangGraph servers: settings, sign-in, threads, requests and files."""
 
 import uuid
-from http.cookies import SimpleCookie
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -85,8 +84,7 @@ class DeerFlowRunner(http.HttpAgentRunner[DeerFlowConfig]):
     async def upload_file(self, turn: http.ServiceTurn[DeerFlowConfig], file: http.InputFile) -> dict[str, Any] | None:
         """Returns a picture as a part of the message; DeerFlow finds other files in the thread that they belong to."""
         if file.kind == "image":
-            data = await file.read_base64(turn.api, turn.client)
-            return {"type": "image_url", "image_url": {"url": f"data:{file.mime_type or 'image/png'};base64,{data}"}}
+            return {"type": "image_url", "image_url": {"url": await file.read_data_url(turn.api, turn.client)}}
         content = await file.read(turn.api, turn.client)
         path = f"{turn.config.gateway}/api/threads/{await self._thread(turn)}/uploads"
         form = http.FormFile("files", file.name, content, file.mime_type)
@@ -143,9 +141,6 @@ async def _sign_in(config: DeerFlowConfig, client: http.ServiceClient) -> dict[s
     async with client.open(request, config.first_event_timeout) as response:
         if response.status >= 300:
             raise http.ServiceFailure("auth", f"HTTP {response.status}: the user name or password is refused")
-        jar: SimpleCookie = SimpleCookie()
-        for line in response.header_values("Set-Cookie"):
-            jar.load(line)
-    cookies = "; ".join(f"{name}={each.value}" for name, each in jar.items())
-    token = {"X-CSRF-Token": jar["csrf_token"].value} if "csrf_token" in jar else {}
-    return {"Cookie": cookies, **token}
+        cookies = response.cookies
+    token = {"X-CSRF-Token": cookies["csrf_token"]} if "csrf_token" in cookies else {}
+    return {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items()), **token}

@@ -1,16 +1,31 @@
-"""The runner of Dify apps: requests, files, answers to forms, and the check of a configuration."""
+"""The runner of Dify apps: settings, requests, files, answers to forms, and the check of a configuration."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from dify_agent.config import DifyConfig
 from dify_agent.reader import DifyReader, failure
+from pydantic import AfterValidator, Field
 
 from parlour_sdk.agents import http_agent as http
 
 MODES = {"chat": "chat", "agent-chat": "agent", "agent": "agent", "advanced-chat": "chatflow", "workflow": "workflow"}
 """Values of `app_type` by the mode that Dify tells."""
 FILE_TYPES = {"image": "image", "audio": "audio", "video": "video", "file": "document"}
+
+
+class DifyConfig(http.HttpAgentConfig):
+    base_url: Annotated[http.ServiceAddress, AfterValidator(http.default_path("/v1"))]
+    app_type: Literal["chat", "agent", "chatflow", "workflow"] = "chat"
+    inputs: dict[str, Any] = Field(default_factory=dict)
+    query_variable: str = "query"
+    files_variable: str = ""
+    output_key: str = ""
+    base_prompt: str = ""
+    suggestions: bool = False
+
+    @property
+    def is_workflow(self) -> bool:
+        return self.app_type == "workflow"
 
 
 class DifyRunner(http.HttpAgentRunner[DifyConfig]):
@@ -54,11 +69,8 @@ class DifyRunner(http.HttpAgentRunner[DifyConfig]):
         form = http.FormFile("file", file.name, content, file.mime_type)
         request = http.ServiceRequest("/files/upload", fields={"user": turn.user}, files=(form,))
         uploaded = await turn.client.call(request)
-        return {
-            "type": FILE_TYPES[file.kind],
-            "transfer_method": "local_file",
-            "upload_file_id": str(uploaded["id"]),
-        }
+        reference = {"transfer_method": "local_file", "upload_file_id": str(uploaded["id"])}
+        return {"type": FILE_TYPES[file.kind], **reference}
 
     async def stop(self, turn: http.ServiceTurn[DifyConfig]) -> None:
         if turn.task_id is not None:
@@ -68,10 +80,8 @@ class DifyRunner(http.HttpAgentRunner[DifyConfig]):
     async def after_answer(self, turn: http.ServiceTurn[DifyConfig]) -> Iterable[http.Update]:
         if not turn.config.suggestions or "message_id" not in turn.notes or turn.config.is_workflow:
             return ()
-        request = http.ServiceRequest(
-            f"/messages/{turn.notes['message_id']}/suggested", method="GET", query={"user": turn.user}
-        )
-        found = await turn.client.call(request)
+        path = f"/messages/{turn.notes['message_id']}/suggested"
+        found = await turn.client.call(http.ServiceRequest(path, method="GET", query={"user": turn.user}))
         return [http.Suggestions(tuple(str(each) for each in found.get("data") or ()))]
 
     def explain_error(self, turn: http.ServiceTurn[DifyConfig], status: int, body: bytes) -> http.ServiceFailure | None:

@@ -1,6 +1,7 @@
 // The page of one bot: connection, routes, events, default agents and settings.
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
@@ -19,6 +20,7 @@ import { PreviewChat } from "../previews/PreviewChat";
 import { BotEvents } from "./BotEvents";
 import { BotSettings } from "./BotSettings";
 import { DefaultAgents } from "./DefaultAgents";
+import { LoginCard } from "./LoginCard";
 import * as botQueries from "./queries";
 import { RoutesEditor } from "./RoutesEditor";
 
@@ -57,6 +59,7 @@ export default function BotPage() {
       actions={<OnOff current={bot.data} />}
     >
       <Trouble current={bot.data} adapter={adapter} />
+      <Login bot={current} adapter={adapter} />
       <Tabs
         tabs={[
           {
@@ -131,6 +134,20 @@ function Trouble({ current, adapter }: { current: Versioned<Bot>; adapter: Adapt
           {t("common.again")}
         </Button>
       )}
+    </div>
+  );
+}
+
+/** The login of a platform without a token to enter, while the bot has none or its session has ended. */
+function Login({ bot, adapter }: { bot: Bot; adapter: Adapter }) {
+  const { edit } = useRights();
+  const [begun, setBegun] = useState(false);
+  const needed = !bot.secrets_set.includes("token") || bot.status.state === "failed";
+  if (needed && !begun) setBegun(true);
+  if (!adapter.login || !edit || !bot.enabled || !begun) return null;
+  return (
+    <div className="mb-5">
+      <LoginCard bot={bot} />
     </div>
   );
 }

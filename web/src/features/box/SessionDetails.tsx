@@ -14,6 +14,7 @@ export function SessionDetails({ session }: { session: BoxSession }) {
   const { t } = useTranslation();
   return (
     <div className="space-y-4">
+      <p className="text-sm text-quiet">{t("box.sessionQuota", { quota: t(`boxQuota.${session.quota}`) })}</p>
       {session.process_list.length > 0 && (
         <ul aria-label={t("box.processes")} className="space-y-2">
           {session.process_list.map((process) => (

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from parlour.core.box.messages import BoxConfig
+from parlour.core.box.messages import BoxConfig, E2bAccount
 from parlour.core.model.agent import Agent
 from parlour.core.redaction import Redactor
 from parlour.plugin_runtime.remote.address import read_token
@@ -86,6 +86,13 @@ def box_config(settings: HostSettings, data: Path) -> BoxConfig:
         max_sessions=box.max_sessions,
         workspace_days=box.workspace_days,
         workspace_mb=box.local.workspace_quota_mb,
+        quota=box.local.quota,
+        e2b=E2bAccount(
+            api_key=box.e2b.api_key.get_secret_value(),
+            api_url=box.e2b.api_url,
+            sandbox_url=box.e2b.sandbox_url,
+            template=box.e2b.template,
+        ),
     )
 
 
@@ -96,6 +103,7 @@ async def open_box(
     """Opens the Box. Its process starts with the first need."""
     box = settings.box
     config = box_config(settings, directory.path)
+    ports.redactor.add_secret(config.e2b.api_key)
     opening = box_at(box.endpoint, lambda: read_box_token(box, ports.redactor)) if box.endpoint else start_box
     connection = BoxConnection(config, ports.ids.new(), box.enabled, opening)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
-from parlour.core.box.messages import BackendSetting
+from parlour.core.box.messages import BackendSetting, QuotaSetting
 from parlour.core.box.session_template import find_problem
 
 from .setting_values import COMMA_LIST, LISTEN_PATTERN
@@ -25,7 +25,7 @@ class BoxLocalSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     image: str = Field(default="docker.io/library/python:3.13-slim", min_length=1, max_length=300)
-    """Image of the containers of podman and docker, with Python 3.8 or newer."""
+    """Image of the containers of podman and docker, with Python 3.10 or newer."""
     host_root: Path | None = None
     """Folder of the workspaces; by default `box/workspaces` in the data directory."""
     skills_root: Path | None = None
@@ -36,6 +36,22 @@ class BoxLocalSettings(BaseModel):
     """Folders below which sandboxes may show files of this machine, read-only."""
     workspace_quota_mb: int = Field(default=1024, ge=1)
     """Maximum size of a workspace in MiB."""
+    quota: QuotaSetting = "auto"
+    """auto: the kernel limits workspaces where it can; advisory: workspaces are folders whose size is watched."""
+
+
+class E2bSettings(BaseModel):
+    """Settings of the account at E2B, whose sandboxes are used with the backend e2b."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    api_key: SecretStr = SecretStr("")
+    api_url: str = Field(default="", pattern=r"^(https?://\S+)?$", max_length=500)
+    """Address of a service with the interface of E2B; empty for E2B itself."""
+    sandbox_url: str = Field(default="", pattern=r"^(https?://\S+)?$", max_length=500)
+    """Address of the sandboxes of such a service, if it does not name them."""
+    template: str = Field(default="", max_length=200)
+    """Template of sandboxes, with Python 3.10 or newer; empty for that of the service."""
 
 
 class BoxSettings(BaseModel):
@@ -52,7 +68,7 @@ class BoxSettings(BaseModel):
     listen: str = "127.0.0.1:5410"
     """Address on which `parlour box` listens for a Host."""
     backend: BackendSetting = "auto"
-    """What makes sandboxes; auto: the first of bubblewrap, podman, docker and nsjail that works."""
+    """What makes sandboxes; auto: the first of bubblewrap, podman, docker, nsjail and e2b that works."""
     force_template: Annotated[str, AfterValidator(_check_template)] = ""
     """Session template for all agents, instead of their own."""
     idle_seconds: float = Field(default=300, ge=1, le=86_400)
@@ -63,6 +79,7 @@ class BoxSettings(BaseModel):
     download_wheels: bool = True
     """True if the packages of skills are downloaded, in a sandbox with a network, for sandboxes without one."""
     local: BoxLocalSettings = BoxLocalSettings()
+    e2b: E2bSettings = E2bSettings()
 
     @model_validator(mode="after")
     def _require_whole(self) -> "BoxSettings":

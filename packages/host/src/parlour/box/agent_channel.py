@@ -46,6 +46,13 @@ class AgentChannel(asyncio.Protocol):
         channel._reader = channel._writer = transport
         return channel
 
+    @classmethod
+    def through(cls, writer: asyncio.WriteTransport, on_event: OnEvent) -> "AgentChannel":
+        """Opens a channel whose answers are given to `data_received`."""
+        channel = cls(on_event)
+        channel._writer = writer
+        return channel
+
     async def request(self, operation: str, fields: Fields) -> Fields:
         """Sends a request and returns its answer. Raises BoxError."""
         if self._writer is None or self.closed.is_set():

@@ -29,15 +29,17 @@ def make_backend(config: BoxConfig) -> ChosenBackend:
         "podman": lambda: _containers("podman", config, tools),
         "docker": lambda: _containers("docker", config, tools),
         "nsjail": lambda: _nsjail(config, tools),
+        "e2b": lambda: _e2b(config),
     }
-    names = BACKENDS if config.backend == "auto" else (config.backend,)
+    local = BACKENDS if config.e2b.api_key else tuple(name for name in BACKENDS if name != "e2b")
+    names = local if config.backend == "auto" else (config.backend,)
     return ChosenBackend([BackendCandidate(name, makers[name]) for name in names if name in makers])
 
 
 def _bubblewrap(config: BoxConfig, tools: list[ShownPath]) -> Backend:
     program = Path(config.bubblewrap) if config.bubblewrap else None
     hidden = tuple(Path(folder) for folder in config.hidden)
-    return BubblewrapBackend(program, hidden, "advisory", tools, [Path(root) for root in config.mount_roots])
+    return BubblewrapBackend(program, hidden, tools, [Path(root) for root in config.mount_roots])
 
 
 def _containers(name: Literal["podman", "docker"], config: BoxConfig, tools: list[ShownPath]) -> Backend:
@@ -50,6 +52,12 @@ def _nsjail(config: BoxConfig, tools: list[ShownPath]) -> Backend:
     from .nsjail_backend import NsjailBackend
 
     return NsjailBackend(tools, _mount_policy(config))
+
+
+def _e2b(config: BoxConfig) -> Backend:
+    from .e2b_service.backend import E2bBackend
+
+    return E2bBackend(config.e2b, Path(config.root), config.workspace_mb)
 
 
 def _mount_policy(config: BoxConfig) -> MountPolicy:

@@ -24,7 +24,8 @@ class BackendInfo:
     limits: str
     """What limits memory, processes and CPU: cgroup2, cgroup1 or rlimit."""
     quota: str
-    """What limits a workspace: loop, project, tmpfs, remote or advisory."""
+    """What limits a workspace: remote if that is up to the backend, advisory if it can only show folders of the
+    machine, and empty if it shows what the Box shows it."""
     notice: str = ""
     """What does not hold here, in words; empty if all holds."""
 

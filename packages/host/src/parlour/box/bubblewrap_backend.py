@@ -45,7 +45,6 @@ class BubblewrapBackend:
         self,
         program: Path | None,
         hidden: tuple[Path, ...],
-        quota: str,
         tools: Sequence[ShownPath] = (),
         mount_roots: Sequence[Path] = (),
     ) -> None:
@@ -54,7 +53,6 @@ class BubblewrapBackend:
         self._program = program
         self._tools = [read_only(tool.source, tool.target) for tool in tools]
         self._hidden = hidden
-        self._quota = quota
         self._groups = ProcessGroups()
         self._bubblewrap: Bubblewrap | None = None
 
@@ -74,7 +72,7 @@ class BubblewrapBackend:
             f"system calls are not filtered: {unfiltered}" if unfiltered else "",
             GROUPLESS_NOTICE if self._groups.kind == "rlimit" else "",
         ]
-        return BackendInfo("bubblewrap", str(program), self._groups.kind, self._quota, "; ".join(filter(None, notices)))
+        return BackendInfo("bubblewrap", str(program), self._groups.kind, "", "; ".join(filter(None, notices)))
 
     async def remove_orphans(self) -> int:
         return await self._groups.remove_stale()

@@ -73,7 +73,7 @@ class NsjailBackend:
             raise BackendUnavailable(f"nsjail can't make a sandbox here ({last})", "run it by hand to see why")
         self._program = program
         notice = GROUPLESS_NOTICE if self._groups.kind == "rlimit" else ""
-        return BackendInfo("nsjail", program, self._groups.kind, "advisory", notice)
+        return BackendInfo("nsjail", program, self._groups.kind, "", notice)
 
     async def remove_orphans(self) -> int:
         return await self._groups.remove_stale()

@@ -19,6 +19,7 @@ from parlour_sdk.wire.websocket import WebSocketTransport, serve_admitted
 
 from .available_backends import make_backend
 from .errors import BoxError
+from .private_mounts import PrivateMounts
 from .server import BoxServer
 
 logger = logging.getLogger(__name__)
@@ -132,6 +133,7 @@ async def serve(host: str, port: int, box: RemoteBox) -> AsyncIterator[int]:
 
 async def run(host: str, port: int, folders: BoxFolders, announce: Callable[[str], None]) -> None:
     """Serves until the process is asked to stop. Raises BoxInUse, or OSError if the address can't be used."""
+    PrivateMounts.enter()
     folders.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = os.open(folders.data / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

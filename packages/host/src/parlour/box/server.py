@@ -30,10 +30,12 @@ from parlour.core.box.messages import (
 from .backend import BackendUnavailable
 from .backend_choice import ChosenBackend
 from .errors import BoxError
+from .private_mounts import PrivateMounts
 from .session import BoxSession
 from .sessions import BoxSessions
 from .skill_store import SkillStore
 from .wheel_store import WheelStore
+from .workspace_images import WorkspaceImages
 from .workspaces import Workspaces
 
 logger = logging.getLogger(__name__)
@@ -52,6 +54,7 @@ class BoxServer:
         self._sessions: BoxSessions | None = None
         self._skills: SkillStore | None = None
         self._wheels: WheelStore | None = None
+        self._quota = ""
         self._initializing = asyncio.Lock()
         self._initialized_by: tuple[str, BoxConfig] | None = None
         self._actions: dict[str, Callable[[Any], Coroutine[Any, Any, Any]]] = {
@@ -112,16 +115,32 @@ class BoxServer:
                 error.data = {"retryable": False, **details, "refused": [each.fields() for each in backend.refused]}
                 raise error from missing
             await backend.remove_orphans()
-            workspaces = Workspaces(Path(config.root), config.workspace_days)
+            info = backend.info
+            assert info is not None, "it was probed"
+            images = None if info.quota else await self._usable_images(config)
+            self._quota = info.quota or ("advisory" if images is None else "loop")
+            quota_mb = 0 if info.quota == "remote" else config.workspace_mb
+            workspaces = Workspaces(Path(config.root), config.workspace_days, quota_mb, images)
             root = Path(config.skills_root) if config.skills_root else Path(config.root).with_name("skills")
             self._skills = SkillStore(root, config.workspace_days)
             self._wheels = WheelStore(Path(config.wheels)) if config.wheels else None
             self._sessions = BoxSessions(
-                backend, workspaces, self._skills, config.idle_seconds, config.max_sessions, config.workspace_mb
+                backend, workspaces, self._skills, config.idle_seconds, config.max_sessions, quota_mb
             )
             self._sessions.start()
             self._initialized_by = (request.host_id, config)
         return await self._status(None)
+
+    async def _usable_images(self, config: BoxConfig) -> WorkspaceImages | None:
+        """Returns what keeps workspaces in images; None if that is off or does not work here."""
+        if config.quota == "advisory" or not PrivateMounts.is_entered:
+            return None
+        images = WorkspaceImages(config.workspace_mb)
+        problem = await asyncio.to_thread(images.problem, Path(config.root))
+        if problem:
+            logger.info("the sizes of workspaces are watched, since images can't be used: %s", problem)
+            return None
+        return images
 
     async def _status(self, data: Any) -> dict[str, Any]:
         assert self._backend is not None
@@ -133,7 +152,7 @@ class BoxServer:
             "backend": info.name,
             "program": info.version,
             "limits": info.limits,
-            "quota": info.quota,
+            "quota": self._quota,
             "notice": info.notice,
             "refused": [each.fields() for each in self._backend.refused],
             "sessions": len(self._sessions.all()),
@@ -231,6 +250,7 @@ def _session_fields(session: BoxSession) -> dict[str, Any]:
         "network": spec.network,
         "read_only": spec.read_only,
         "persistent": spec.persistent,
+        "quota": session.workspace.quota,
         "mounts": spec.mounts,
         "process_list": [process.fields() for process in session.processes.all()],
     }

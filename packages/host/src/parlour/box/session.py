@@ -1,5 +1,6 @@
 """One session: a sandbox, the order of its commands, and what is known about it."""
 
+import asyncio
 import base64
 from typing import Literal
 
@@ -8,6 +9,7 @@ from parlour.core.box.messages import ExecRequest, SessionSpec
 from .backend import Fields, Sandbox
 from .errors import BoxError
 from .processes import SessionProcesses
+from .workspaces import OpenWorkspace
 
 SessionState = Literal["ready", "stopping"]
 KILL_SIGNAL = 9
@@ -17,9 +19,12 @@ SHELL_SIGNAL_OFFSET = 128
 class BoxSession:
     """A session with its sandbox. `BoxSessions` serves its requests one after the other."""
 
-    def __init__(self, spec: SessionSpec, sandbox: Sandbox, now: float, wall: float) -> None:
+    def __init__(self, spec: SessionSpec, sandbox: Sandbox, workspace: OpenWorkspace, now: float, wall: float) -> None:
         self.spec = spec
         self.sandbox = sandbox
+        self.workspace = workspace
+        self.release: asyncio.Future[None] | None = None
+        """Ends the use of the workspace, which happens once."""
         self.created_at = wall
         self.used_at = now
         self.last_used_at = wall
@@ -55,8 +60,8 @@ class BoxSession:
             reason = "processes" if error.code == "processes_exceeded" else self._death_reason()
             if error.code not in ("session_lost", "processes_exceeded") or not reason:
                 raise
-            return _killed(reason)
-        return self._with_reason(result)
+            return self._with_files(_killed(reason))
+        return self._with_files(self._with_reason(result))
 
     async def file(self, operation: str, fields: Fields) -> Fields:
         """Serves a request about files."""
@@ -70,7 +75,14 @@ class BoxSession:
         killed = code in (-KILL_SIGNAL, SHELL_SIGNAL_OFFSET + KILL_SIGNAL)
         if result["status"] == "completed" and reason and (killed or (reason == "processes" and code != 0)):
             return {**result, "status": "killed", "reason": reason}
+        if result["status"] == "completed" and result.get("full"):
+            return {**result, "reason": "quota"}
         return result
+
+    def _with_files(self, result: Fields) -> Fields:
+        """Says that the files end with the sandbox if they are in its memory."""
+        is_ending = result["status"] == "timed_out" or result["code"] is None
+        return {**result, "files_lost": True} if is_ending and self.workspace.memory_mb else result
 
 
 def _killed(reason: str) -> Fields:

@@ -24,7 +24,7 @@ from .processes import ManagedProcess
 from .quota import wait_until_over
 from .session import BoxSession
 from .skill_store import SkillStore
-from .workspaces import Workspaces
+from .workspaces import OpenWorkspace, Workspaces
 
 logger = logging.getLogger(__name__)
 
@@ -97,8 +97,7 @@ class BoxSessions:
         except BoxError:
             return False
         session.state = "stopping"
-        session.processes.end()
-        await session.sandbox.close()
+        await self._close(session)
         return True
 
     async def delete_workspace(self, request: WorkspaceRequest) -> None:
@@ -170,26 +169,29 @@ class BoxSessions:
         return future.result()
 
     async def _start(self, spec: SessionSpec, future: "asyncio.Future[BoxSession]") -> None:
+        workspace: OpenWorkspace | None = None
         try:
             skills = await self._skills.folders(spec.skills)
-            folder = await self._workspaces.open(spec)
-            folders = SandboxFolders(folder, skills)
+            workspace = await self._workspaces.open(spec)
+            folders = SandboxFolders(workspace.folder, skills, workspace.memory_mb)
             sandbox = await self._backend.start(spec, folders, lambda event: self._on_event(spec.session_id, event))
         except BaseException as error:
             self._sessions.pop(spec.session_id, None)
             failure = error if isinstance(error, BoxError) else BoxError("backend_unavailable", str(error), True)
             future.set_exception(failure)
             future.exception()  # it may have no reader
+            if workspace is not None:
+                await self._workspaces.close(spec)
             if isinstance(error, Exception):
                 return
             raise
-        session = BoxSession(spec, sandbox, asyncio.get_running_loop().time(), time.time())
+        session = BoxSession(spec, sandbox, workspace, asyncio.get_running_loop().time(), time.time())
         future.set_result(session)
         self._tasks.start(self._watch_end(session))
-        if self._quota_mb:
-            self._tasks.start(self._watch_quota(session, folder))
+        if self._quota_mb and workspace.quota == "advisory":
+            self._tasks.start(self._watch_quota(session, workspace.folder))
         if self._sessions.get(spec.session_id) is not future:  # it was ended while it started
-            await sandbox.close()
+            await self._close(session)
 
     async def _watch_end(self, session: BoxSession) -> None:
         """Forgets a session whose sandbox has ended by itself, so that its processes are known to have ended."""
@@ -225,8 +227,15 @@ class BoxSessions:
         future = self._sessions.get(session.spec.session_id)
         if future is not None and future.done() and future.exception() is None and future.result() is session:
             del self._sessions[session.spec.session_id]
+        await self._close(session)
+
+    async def _close(self, session: BoxSession) -> None:
+        """Ends the sandbox of a session, and the use of its workspace."""
         session.processes.end()
         await session.sandbox.close()
+        if session.release is None:
+            session.release = asyncio.ensure_future(self._workspaces.close(session.spec))
+        await asyncio.shield(session.release)
 
     async def _reap_regularly(self) -> None:
         while True:

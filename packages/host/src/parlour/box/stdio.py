@@ -8,6 +8,7 @@ from parlour.version import VERSION
 from parlour_sdk.wire import Peer, StdioTransport
 
 from .available_backends import make_backend
+from .private_mounts import PrivateMounts
 from .server import BoxServer
 
 
@@ -31,4 +32,5 @@ async def serve() -> None:
 
 
 def main() -> None:
+    PrivateMounts.enter()
     asyncio.run(serve())

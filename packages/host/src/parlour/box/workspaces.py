@@ -7,12 +7,17 @@ import logging
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from parlour.core.box.messages import SessionSpec
 from parlour_sdk.values import dataclass
+
+from .errors import BoxError
+from .workspace_images import ImageFailed, WorkspaceImages, image_of
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +28,17 @@ MOUNT_POINTS = (".skills",)
 """Folders of a workspace that sandboxes cover with something else."""
 InThread = Callable[..., Awaitable[Any]]
 """Runs a function that blocks on the disk."""
+QuotaKind = Literal["loop", "tmpfs", "advisory"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWorkspace:
+    """A workspace that a session uses, and what limits its size."""
+
+    folder: Path
+    quota: QuotaKind = "advisory"
+    memory_mb: int = 0
+    """Its size if it is in memory; 0 if it is on disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +60,42 @@ class Workspaces:
     """All workspaces below one folder, separated by the workspace of the Host."""
 
     def __init__(
-        self, root: Path, days: float, now: Callable[[], float] = time.time, in_thread: InThread = asyncio.to_thread
+        self,
+        root: Path,
+        days: float,
+        quota_mb: int = 0,
+        images: WorkspaceImages | None = None,
+        now: Callable[[], float] = time.time,
+        in_thread: InThread = asyncio.to_thread,
     ) -> None:
+        """`images` keep workspaces if the kernel is to limit their size; without them they are folders."""
         self._root = root
         self._days = days
+        self._quota_mb = quota_mb
+        self._images = images
         self._now = now
         self._in_thread = in_thread
+        self._users: Counter[Path] = Counter()
+        """Number of sessions that use a workspace; more than one while one takes the place of another."""
+        self._locks: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
 
-    async def open(self, spec: SessionSpec) -> Path:
-        """Returns the folder of a session, which is created if it is missing."""
-        folder: Path = await self._in_thread(self._open, spec)
-        return folder
+    async def open(self, spec: SessionSpec) -> OpenWorkspace:
+        """Returns the workspace of a session, which is created if it is missing. Raises BoxError."""
+        folder = self._find(spec.workspace_id, spec.session_id).folder
+        async with self._locks.setdefault(folder, asyncio.Lock()):
+            opened: OpenWorkspace = await self._in_thread(self._open, spec)
+            self._users[folder] += 1
+            return opened
+
+    async def close(self, spec: SessionSpec) -> None:
+        """Ends the use of a workspace by a session. Its files stay."""
+        folder = self._find(spec.workspace_id, spec.session_id).folder
+        async with self._locks.setdefault(folder, asyncio.Lock()):
+            self._users[folder] -= 1
+            if self._users[folder] <= 0:
+                del self._users[folder]
+                if self._images is not None:
+                    await self._in_thread(self._images.close, folder)
 
     async def touch(self, specs: Sequence[SessionSpec]) -> None:
         """Records uses, from which on the days of the workspaces count."""
@@ -67,17 +108,35 @@ class Workspaces:
 
     async def delete(self, workspace_id: str, session_id: str) -> None:
         """Deletes the workspace of a session, if it exists."""
-        await self._in_thread(lambda: self._delete(self._find(workspace_id, session_id)))
+        workspace = self._find(workspace_id, session_id)
+        async with self._locks.setdefault(workspace.folder, asyncio.Lock()):
+            await self._in_thread(self._delete, workspace)
 
-    def _open(self, spec: SessionSpec) -> Path:
+    def _open(self, spec: SessionSpec) -> OpenWorkspace:
         workspace = self._find(spec.workspace_id, spec.session_id)
         workspace.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-        for name in MOUNT_POINTS if spec.skills else ():
-            _make_mount_point(workspace.folder / name)
         for folder in (self._root, workspace.folder.parent):
             folder.chmod(FOLDER_MODE)
+        opened = self._limit(spec, workspace.folder)
+        for name in MOUNT_POINTS if spec.skills and not opened.memory_mb else ():
+            _make_mount_point(workspace.folder / name)
         workspace.record.write_text(json.dumps({"title": spec.title, "workspace_id": spec.workspace_id}))
-        return workspace.folder
+        return opened
+
+    def _limit(self, spec: SessionSpec, folder: Path) -> OpenWorkspace:
+        """Chooses what limits the size of a workspace: the kernel where it can, otherwise a watcher."""
+        if self._images is not None:
+            try:
+                self._images.open(folder)
+                return OpenWorkspace(folder, "loop")
+            except ImageFailed as error:
+                logger.warning("the workspace of a session can't be kept in an image: %s", error)
+        elif image_of(folder).exists():
+            message = "the files of this workspace are in an image, which only a Box can mount that runs as root"
+            raise BoxError("backend_unavailable", message)
+        elif spec.ephemeral and self._quota_mb and not spec.read_only:
+            return OpenWorkspace(folder, "tmpfs", min(self._quota_mb, spec.memory_mb // 2))
+        return OpenWorkspace(folder)
 
     def _touch(self, specs: Sequence[SessionSpec]) -> None:
         for spec in specs:
@@ -99,6 +158,9 @@ class Workspaces:
         return Workspace(folder / session_id, folder / f"{session_id}{USED_FILE_SUFFIX}")
 
     def _delete(self, workspace: Workspace) -> None:
+        if self._images is not None:
+            self._images.close(workspace.folder)
+        image_of(workspace.folder).unlink(missing_ok=True)
         if workspace.folder.exists():
             shutil.rmtree(workspace.folder, onerror=make_deletable)
         workspace.record.unlink(missing_ok=True)

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from parlour.core.platforms.login import PlatformLogin
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter, AdapterFactory, HostLink
 
@@ -53,6 +54,14 @@ class BuiltinAdapterCatalogue:
         if name not in self._factories:
             self._factories[name] = import_module(f"{self._package(name)}.adapter").adapter_factory()
         return self._factories[name](link)
+
+    def create_login(self, name: str, config: Mapping[str, Any]) -> PlatformLogin | None:
+        """Returns the login of a platform, from its `login` module; None if a person can't log in to it."""
+        manifest = self.manifests().get(name)
+        if manifest is None or not manifest.login:
+            return None
+        login: PlatformLogin = import_module(f"{self._package(name)}.login").create_login(config)
+        return login
 
     def _package(self, name: str) -> str:
         external = self._external_adapters().found.get(name)

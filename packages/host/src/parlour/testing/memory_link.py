@@ -21,6 +21,8 @@ class MemoryLink:
         self.files: dict[str, FileContent] = {}
         self.held: dict[tuple[ChatType, str], int] = {}
         """Numbers of held replies, by chat."""
+        self.handles: dict[tuple[ChatType, str], str] = {}
+        """Handles of reply allowances, by chat, beside those of incoming events."""
         self.stored_cursor: str | None = None
         self._changed = asyncio.Event()
 
@@ -52,6 +54,11 @@ class MemoryLink:
 
     async def held_replies(self, chat_type: ChatType, chat_id: str) -> int:
         return self.held.get((chat_type, chat_id), 0)
+
+    async def reply_handle(self, chat_type: ChatType, chat_id: str) -> str:
+        own = (each for each in reversed(self.incoming) if getattr(each.event, "chat_id", "") == chat_id)
+        known = (each.reply_allowance.handle for each in own if each.reply_allowance is not None)
+        return next(known, self.handles.get((chat_type, chat_id), ""))
 
     @property
     def now(self) -> tuple[ConnectionState, str]:

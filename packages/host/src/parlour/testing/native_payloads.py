@@ -60,6 +60,9 @@ class Recorder:
     async def held_replies(self, chat_type: ChatType, chat_id: str) -> int:
         return await self._link.held_replies(chat_type, chat_id)
 
+    async def reply_handle(self, chat_type: ChatType, chat_id: str) -> str:
+        return await self._link.reply_handle(chat_type, chat_id)
+
     def _write(self, incoming: IncomingEvent) -> None:
         self._number += 1
         name = f"{self._number:03}_{incoming.event.type.replace('.', '_')}"

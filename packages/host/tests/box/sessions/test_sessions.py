@@ -244,7 +244,7 @@ async def test_logical_differences_never_conflict(sessions: BoxSessions, backend
 async def test_workspace_outlives_the_session_and_is_deleted_days_later(tmp_path: Path) -> None:
     now = [1_000_000_000.0]
     workspaces = Workspaces(tmp_path, days=7, now=lambda: now[0], in_thread=at_once)
-    folder = await workspaces.open(spec("one"))
+    folder = (await workspaces.open(spec("one"))).folder
     (folder / "kept.txt").write_text("kept")
     await workspaces.touch([spec("one")])
     now[0] += 6 * 86_400

@@ -231,6 +231,7 @@ class RouterBuilder:
                 host.bots,
                 core.routes,
                 core.agents,
+                host.catalogue,
                 ObjectLimit("bots", limits.bots, lambda: len(core.bots.all())),
                 host.cursors,
                 host.ids,

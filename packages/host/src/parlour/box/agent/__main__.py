@@ -1,7 +1,8 @@
 """Serves requests on its standard input and output. Messages are JSON with their length in four bytes before it.
 
 Requests are served in their order; commands and searches run beside each other. The first argument has the limits that
-no control group applies. In a container there is a second one, the socket of the Box.
+no control group applies. In a container there is a second one, the socket of the Box. If it is a dash, messages are
+lines instead, for a service that passes texts on.
 """
 
 import base64
@@ -31,9 +32,10 @@ RECEIVED_BYTES = 1024 * 1024
 class SandboxAgent:
     """Reads requests, runs commands and sends answers."""
 
-    def __init__(self, requests: int, answers: int) -> None:
+    def __init__(self, requests: int, answers: int, has_lines: bool = False) -> None:
         self._requests = requests
         self._answers = answers
+        self._has_lines = has_lines
         self._selector = selectors.DefaultSelector()
         self._buffer = b""
         self._commands: list[AgentCommand] = []
@@ -61,7 +63,7 @@ class SandboxAgent:
 
     def _send(self, message: Fields) -> None:
         content = json.dumps(message).encode()
-        view = memoryview(struct.pack("!I", len(content)) + content)
+        view = memoryview(content + b"\n" if self._has_lines else struct.pack("!I", len(content)) + content)
         while view:
             view = view[os.write(self._answers, view) :]
 
@@ -70,11 +72,8 @@ class SandboxAgent:
         if not chunk:
             sys.exit(0)
         self._buffer += chunk
-        while len(self._buffer) >= 4:
-            end = 4 + int(struct.unpack("!I", self._buffer[:4])[0])
-            if len(self._buffer) < end:
-                return
-            request, self._buffer = json.loads(self._buffer[4:end]), self._buffer[end:]
+        while (content := self._next_message()) is not None:
+            request = json.loads(content)
             try:
                 self._serve(request)
             except Refused as refusal:
@@ -85,6 +84,22 @@ class SandboxAgent:
                 code = "quota_exceeded" if error.errno in QUOTA_ERRORS else "path_refused"
                 code = "processes_exceeded" if error.errno == errno.EAGAIN else code
                 self._fail(request, code, f"{request.get('path', '')}: {error.strerror}")
+
+    def _next_message(self) -> bytes | None:
+        """Takes a whole message out of what was received; None if there is none yet."""
+        if self._has_lines:
+            content, found, rest = self._buffer.partition(b"\n")
+            if not found:
+                return None
+            self._buffer = rest
+            return content
+        if len(self._buffer) < 4:
+            return None
+        end = 4 + int(struct.unpack("!I", self._buffer[:4])[0])
+        if len(self._buffer) < end:
+            return None
+        content, self._buffer = self._buffer[4:end], self._buffer[end:]
+        return content
 
     def _fail(self, request: Fields, code: str, message: str) -> None:
         self._send({"id": request["id"], "error": {"code": code, "message": message}})
@@ -200,9 +215,10 @@ def set_limits(limits: dict[str, int]) -> None:
 if __name__ == "__main__":
     os.umask(0o022)
     set_limits(json.loads(sys.argv[1]))
-    pipes = container.connect(sys.argv[2]) if len(sys.argv) > 2 else (os.dup(0), os.dup(1))
+    has_lines = sys.argv[2:] == ["-"]
+    pipes = container.connect(sys.argv[2]) if sys.argv[2:] and not has_lines else (os.dup(0), os.dup(1))
     container.leave_first_process()
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
-    SandboxAgent(*pipes).run()
+    SandboxAgent(pipes[0], pipes[1], has_lines).run()

@@ -10,8 +10,9 @@ ROOT = "/workspace"
 READ_BYTES = 256 * 1024
 """Bytes that one request may read."""
 MAX_LISTED = 1000
-FULL_BLOCKS = 16
-"""Free blocks below which a file system counts as full."""
+FULL_BYTES = 1024 * 1024
+FULL_SHARE = 1 / 8
+"""A file system with fewer free bytes and a smaller free part counts as full: a large write may find no room in it."""
 
 Fields = dict[str, Any]
 
@@ -119,7 +120,8 @@ def identify(request: Fields) -> Fields:
 
 def is_full() -> bool:
     """Returns whether the workspace has no room left."""
-    return os.statvfs(ROOT).f_bavail < FULL_BLOCKS
+    found = os.statvfs(ROOT)
+    return found.f_bavail * found.f_frsize < min(FULL_BYTES, found.f_blocks * found.f_frsize * FULL_SHARE)
 
 
 def _identity(path: str) -> tuple[int, int]:

@@ -94,12 +94,13 @@ class ContainerBackend:
         self._engine = engine = await find_engine(
             self._name, self._image, _owner(self._root), self._root / PROFILE_FILE
         )
+        quota = "advisory" if engine.name == "docker" else ""  # its engine does not see what the Box mounts
         weaker = engine.name == "podman" and not engine.seccomp_profile
         notices = [
             "" if engine.has_groups else f"{engine.name} limits memory per process only: it has no control groups",
             "system calls are filtered by podman's own profile, which allows namespaces" if weaker else "",
         ]
-        return BackendInfo(engine.name, engine.program, engine.limits, "advisory", "; ".join(filter(None, notices)))
+        return BackendInfo(engine.name, engine.program, engine.limits, quota, "; ".join(filter(None, notices)))
 
     async def remove_orphans(self) -> int:
         engine = self._probed()

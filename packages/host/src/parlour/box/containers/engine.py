@@ -19,7 +19,7 @@ from .seccomp_profile import write_profile
 
 ENGINE_SECONDS: Final = 60.0
 MARKER: Final = "parlour-probe-succeeded"
-PROBE_CODE: Final = f"import sys; print('{MARKER}') if sys.version_info >= (3, 8) else sys.exit('Python is too old')"
+PROBE_CODE: Final = f"import sys; print('{MARKER}') if sys.version_info >= (3, 10) else sys.exit('Python is too old')"
 PACKAGES: Final = {"podman": "podman", "docker": "docker.io"}
 GROUP_CONTROLLERS: Final = {"memory", "pids", "cpu"}
 DENIED_TEXT: Final = "permission denied"
@@ -62,7 +62,7 @@ async def find_engine(name: EngineName, image: str, owner: str, profile: Path) -
     finished = await command(probe_arguments(engine, f"{NAME_PREFIX}probe-{uuid4().hex[:12]}", PROBE_CODE))
     if finished.status != 0 or MARKER not in finished.lines:
         last = _last_line(finished)
-        remedy = f"run a container with '{name} run' to see why; the image needs Python 3.8 or newer"
+        remedy = f"run a container with '{name} run' to see why; the image needs Python 3.10 or newer"
         raise BackendUnavailable(f"{name} does not start containers of {image} ({last})", remedy)
     return engine
 

@@ -20,10 +20,25 @@ class _BoxMessage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-BackendName = Literal["bubblewrap", "podman", "docker", "nsjail"]
-BackendSetting = Literal["auto", "bubblewrap", "podman", "docker", "nsjail"]
-BACKENDS: Final[tuple[BackendName, ...]] = ("bubblewrap", "podman", "docker", "nsjail")
-"""The order in which `auto` tries them: what needs no engine first."""
+BackendName = Literal["bubblewrap", "podman", "docker", "nsjail", "e2b"]
+BackendSetting = Literal["auto", "bubblewrap", "podman", "docker", "nsjail", "e2b"]
+BACKENDS: Final[tuple[BackendName, ...]] = ("bubblewrap", "podman", "docker", "nsjail", "e2b")
+"""The order in which `auto` tries them: what needs no engine first. E2B is tried only if it has a key."""
+
+
+QuotaSetting = Literal["auto", "advisory"]
+
+
+class E2bAccount(_BoxMessage):
+    """The account at E2B, or at a service with its interface, whose sandboxes are used."""
+
+    api_key: str = Field(default="", repr=False)
+    api_url: str = ""
+    """Address of the service; empty for E2B itself."""
+    sandbox_url: str = ""
+    """Address of the sandboxes, if the service does not name them."""
+    template: str = ""
+    """Template of sandboxes, which needs Python 3.10 or newer; empty for that of the service."""
 
 
 class BoxConfig(_BoxMessage):
@@ -47,6 +62,9 @@ class BoxConfig(_BoxMessage):
     max_sessions: int = Field(default=64, ge=1, le=5000)
     workspace_days: float = Field(default=7, gt=0)
     workspace_mb: int = Field(default=1024, ge=1)
+    e2b: E2bAccount = E2bAccount()
+    quota: QuotaSetting = "auto"
+    """auto: the kernel limits the size of workspaces where it can; advisory: it is watched."""
 
 
 class BoxInit(_BoxMessage):
@@ -69,6 +87,8 @@ class SessionSpec(_BoxMessage):
     network: bool = False
     read_only: bool = False
     persistent: bool = False
+    ephemeral: bool = False
+    """True if the session serves one run only, so that its workspace may end with it."""
     mounts: list[str] = Field(default=[], max_length=MAX_MOUNTS)
     """Files and folders of the Box's machine that the session shows read-only, at their own paths."""
     skills: dict[str, str] = Field(default={}, max_length=MAX_SESSION_SKILLS)

@@ -10,6 +10,7 @@ from parlour.core.model.ports import Clock
 from parlour.core.model.reply_allowance import REPLY_ALLOWANCE, ReplyAllowance, ReplyUse
 from parlour.core.store import outbox_rows, reply_allowances
 from parlour.core.store.outbox_rows import OutboxStore
+from parlour.core.store.reply_allowances import ReplyAllowanceStore
 from parlour_sdk.values import dataclass
 
 from .composer import EXPIRY_MILLISECONDS
@@ -30,6 +31,7 @@ class HeldReplies:
 
     def __init__(self, journal: Journal, outbox: Outbox, clock: Clock) -> None:
         self._rows = OutboxStore(journal)
+        self._allowances = ReplyAllowanceStore(journal)
         self._outbox = outbox
         self._clock = clock
 
@@ -56,6 +58,11 @@ class HeldReplies:
     async def count(self, bot_id: BotId, chat: str) -> int:
         """Returns how many replies wait for the next event of a chat."""
         return len(await self._rows.held(bot_id, chat, self._clock.now()))
+
+    async def newest_handle(self, bot_id: BotId, chat: str) -> str:
+        """Returns the handle of a chat's newest reply allowance; empty if there is none."""
+        allowance = await self._allowances.newest_in_chat(bot_id, chat)
+        return allowance.handle if allowance is not None else ""
 
     def after_commit(self, event: AllowedEvent) -> None:
         """Queues the released replies. One that was deleted in the meantime is left out by the outbox."""

@@ -91,6 +91,8 @@ class AdapterManifest(ManifestModel):
     modes: dict[str, Mode]
     connects_out: list[str] = Field(default_factory=list)
     """The modes in which the bot connects to its platform; its form then has fields for a proxy."""
+    login: Literal["", "qr"] = ""
+    """`qr` if a person logs in to the platform by scanning a QR code, which fills in the token; empty if not."""
     external: bool = False
     """True if the adapter was installed separately and runs as trusted code of the Host. Set by the catalogue."""
     supported_events: list[str]

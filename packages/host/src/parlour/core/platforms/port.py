@@ -104,6 +104,10 @@ class HostLink(Protocol):
         """Returns how many replies wait for the next message of a chat."""
         ...
 
+    async def reply_handle(self, chat_type: ChatType, chat_id: str) -> str:
+        """Returns the handle of the newest reply allowance in a chat; empty if there is none."""
+        ...
+
 
 class Adapter(Protocol):
     """The connection of one bot to its platform."""

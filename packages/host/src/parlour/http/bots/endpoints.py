@@ -12,6 +12,7 @@ from parlour.core.config.routes import RouteRepository, first_routes, replace_st
 from parlour.core.model.ids import BotId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
+from parlour.core.platforms.login import LoginCatalogue, LoginStep
 from parlour.core.platforms.port import ConnectionStatus
 
 from ..api_router import ApiRouter
@@ -21,8 +22,10 @@ from ..errors import Problem, not_found
 from ..etags import IfMatch
 from ..object_limits import ObjectLimit
 from ..pagination import Cursor, Limit
+from ..principals import Principal
 from ..responses import PageResponse
 from . import responses
+from .login_endpoints import LoginSteps, add_login_routes
 from .mapping import BotMapper, audit_view, version_fields
 from .schemas import BotBody, BotChange
 
@@ -52,6 +55,7 @@ def router(
     connections: BotConnections,
     routing: RouteRepository,
     agents: AgentRepository,
+    logins: LoginCatalogue,
     allowed_bots: ObjectLimit,
     cursors: Cursors,
     ids: Ids,
@@ -121,4 +125,12 @@ def router(
         await connections.apply(bot_id)
         return Response(status_code=204)
 
+    async def save_login(bot_id: BotId, step: LoginStep, principal: Principal) -> None:
+        if step.secrets or step.config:
+            async with resource.edit(bot_id, None) as before:
+                bot = form.with_login(before, step)
+                await bots.replace(bot, resource.audit_entry(principal, before, bot))
+        await connections.apply(bot_id)
+
+    add_login_routes(routes, resource.get_or_404, LoginSteps(logins, form.secrets, save_login))
     return routes

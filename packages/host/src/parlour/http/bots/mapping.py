@@ -1,5 +1,6 @@
 """Builds bots from request bodies; raises a Problem that names an invalid field."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -7,6 +8,7 @@ from parlour.core.config.bots import Bot
 from parlour.core.config.form_validation import SECRET_MASK
 from parlour.core.model.ids import BotId
 from parlour.core.platforms.bot_config import BotConfiguration, InvalidBotConfig, build_configuration
+from parlour.core.platforms.login import LoginStep
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import AdapterCatalogue
 from parlour.core.secrets import SecretBox
@@ -18,7 +20,7 @@ from .schemas import BotBody
 class BotMapper:
     def __init__(self, catalogue: AdapterCatalogue, secrets: SecretBox) -> None:
         self._catalogue = catalogue
-        self._secrets = secrets
+        self.secrets = secrets
 
     def to_bot(self, bot_id: BotId, body: BotBody, before: Bot | None = None) -> Bot:
         if before is not None and before.adapter != body.adapter:
@@ -37,6 +39,11 @@ class BotMapper:
             body.keeps_heard_messages,
         )
 
+    def with_login(self, bot: Bot, step: LoginStep) -> Bot:
+        """Returns the bot with what a confirmed login fills in."""
+        sealed = {name: self.secrets.seal(value) for name, value in step.secrets.items()}
+        return replace(bot, config={**bot.config, **step.config}, secrets={**bot.secrets, **sealed})
+
     def _manifest(self, adapter: str) -> AdapterManifest:
         manifests = self._catalogue.manifests()
         if adapter not in manifests:
@@ -48,7 +55,7 @@ class BotMapper:
     ) -> BotConfiguration:
         try:
             check = partial(self._catalogue.config_problems, manifest.name)
-            return build_configuration(manifest, submitted, stored, self._secrets, check)
+            return build_configuration(manifest, submitted, stored, self.secrets, check)
         except InvalidBotConfig as refusal:
             raise invalid_fields([(f"adapter_config.{name}", text) for name, text in refusal.problems]) from refusal
 

@@ -185,6 +185,7 @@ def _session(fields: dict[str, Any], idle_seconds: float) -> BoxSessionResponse:
         "processes": fields["processes"],
         "network": fields["network"],
         "read_only": fields["read_only"],
+        "quota": fields["quota"],
         "created_at": fields["created_at"],
         "last_used_at": fields["last_used_at"],
         "expires_at": None if fields["persistent"] else fields["last_used_at"] + round(idle_seconds * 1000),

@@ -8,7 +8,7 @@ from ..responses import Id, TimestampMs
 
 
 class BoxBackendResponse(TypedDict):
-    backend: Literal["bubblewrap", "podman", "docker", "nsjail"]
+    backend: Literal["bubblewrap", "podman", "docker", "nsjail", "e2b"]
     problem: Literal["not_installed", "stopped", "denied", "no_image", "failed"]
     """Its program is missing, its engine does not run, its socket is not for this user, its image is missing, or a
     sandbox did not start."""
@@ -30,7 +30,8 @@ class BoxStatusResponse(TypedDict):
     limits: str | None
     """What limits memory, processes and CPU: cgroup2, cgroup1 or rlimit."""
     quota: str | None
-    """What limits the size of a workspace."""
+    """What limits the size of a workspace: loop (the kernel, by an image file), remote (the service) or advisory (it
+    is watched)."""
     notice: str | None
     """What does not hold on this machine."""
     refused: list[BoxBackendResponse]
@@ -69,6 +70,8 @@ class BoxSessionResponse(TypedDict):
     processes: int
     network: bool
     read_only: bool
+    quota: Literal["loop", "tmpfs", "advisory"]
+    """What limits its workspace: an image file, memory, or a watcher."""
     created_at: TimestampMs
     last_used_at: TimestampMs
     expires_at: TimestampMs | None

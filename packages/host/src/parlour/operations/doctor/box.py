@@ -9,6 +9,7 @@ from parlour.app.box import box_config, read_box_token
 from parlour.app.settings import HostSettings
 from parlour.box.available_backends import make_backend
 from parlour.box.backend import BackendUnavailable
+from parlour.box.workspace_images import WorkspaceImages
 from parlour.core.redaction import Redactor
 from parlour.providers.box.connector import box_at
 from parlour_sdk.wire import WireError
@@ -16,6 +17,11 @@ from parlour_sdk.wire import WireError
 from .finding import Finding, ok, warning
 
 ANSWER_SECONDS = 5.0
+QUOTAS = {
+    "loop": "the kernel limits the size of workspaces",
+    "advisory": "the size of workspaces is checked every second",
+    "remote": "the service limits the size of workspaces",
+}
 
 
 async def check(settings: HostSettings) -> AsyncIterator[Finding]:
@@ -51,8 +57,17 @@ async def _check_here(settings: HostSettings) -> AsyncGenerator[Finding, None]:
             reason = f"{missing.reason} (also: {others})" if others else missing.reason
             yield warning("box", f"agents can't run commands: {reason}", remedy)
             return
+        quota = info.quota or _quota(settings, Path(folder))
     if info.limits == "rlimit":
         message = f"agents run commands in sandboxes ({info.name}), but memory is limited per process only"
         yield warning("box", message, "let Parlour create control groups to limit whole sandboxes")
         return
-    yield ok("box", f"agents run commands in sandboxes ({info.name}), limited by {info.limits}")
+    yield ok("box", f"agents run commands in sandboxes ({info.name}), limited by {info.limits}; {QUOTAS[quota]}")
+
+
+def _quota(settings: HostSettings, folder: Path) -> str:
+    """Returns what limits the size of workspaces of a backend that shows what the Box shows it."""
+    local = settings.box.local
+    if local.quota == "advisory" or WorkspaceImages(local.workspace_quota_mb).problem(folder):
+        return "advisory"
+    return "loop"

@@ -103,6 +103,9 @@ class BotLink:
     async def held_replies(self, chat_type: ChatType, chat_id: str) -> int:
         return await self._core.held_replies.count(self.bot_id, chat_key((chat_type, chat_id), ""))
 
+    async def reply_handle(self, chat_type: ChatType, chat_id: str) -> str:
+        return await self._core.held_replies.newest_handle(self.bot_id, chat_key((chat_type, chat_id), ""))
+
     async def _content(self, artifact_id: str) -> FileContent:
         artifact = await self._core.artifacts.get(ArtifactId(artifact_id))
         if artifact is None:

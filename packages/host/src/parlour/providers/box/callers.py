@@ -22,6 +22,7 @@ from parlour_sdk.values import dataclass
 from .skills import BoxSkills
 
 SESSION_ID_CHARACTERS = 32
+RUN_VARIABLE = "{run_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,9 @@ class BoxCallers:
         granted = run.grant.resources.get("skills") if run is not None else None
         active = await self._skills.active(event.conversation_id) if granted or run is None else ()
         visible = self._skills.digests(active if run is None else granted or ())
-        spec = session_spec(policy, title, event.envelope.workspace_id).model_copy(update={"skills": visible})
+        is_ephemeral = RUN_VARIABLE in (self._force_template or policy.session_template)
+        fields = {"skills": visible, "ephemeral": is_ephemeral}
+        spec = session_spec(policy, title, event.envelope.workspace_id).model_copy(update=fields)
         return BoxCaller(policy, spec, run, [name for name in active if name in visible])
 
 

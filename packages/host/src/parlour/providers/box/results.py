@@ -12,6 +12,7 @@ STATUS_SENTENCES: Final = {
     "processes": "The command failed because it started more processes than the sandbox allows.",
     "quota": "The command was killed because the workspace is full.",
 }
+LOST_FILES: Final = "The files are lost, since this workspace is in memory."
 
 _UNREACHABLE: Final = re.compile(
     r"network is unreachable|name or service not known|temporary failure in name resolution|could not resolve host"
@@ -45,11 +46,15 @@ def outcome_sentence(result: Mapping[str, Any], timeout_seconds: float) -> str:
     """Returns how the command ended, if there is anything to say about it."""
     match result["status"]:
         case "timed_out":
-            return f"The command did not end within {timeout_seconds:g} s and was stopped. The files are kept."
+            files = LOST_FILES if result.get("files_lost") else "The files are kept."
+            return f"The command did not end within {timeout_seconds:g} s and was stopped. {files}"
         case "killed":
-            return STATUS_SENTENCES.get(str(result.get("reason")), "The command was killed.")
+            sentence = STATUS_SENTENCES.get(str(result.get("reason")), "The command was killed.")
+            return f"{sentence} {LOST_FILES}" if result.get("files_lost") else sentence
         case _:
             code = result["code"]
+            if result.get("reason") == "quota":
+                return f"Exit code {code}. The workspace is full: delete files that are not needed any more."
             if code is not None and code < 0:
                 return f"Ended by signal {-code}."
             return f"Exit code {code}." if code else ""

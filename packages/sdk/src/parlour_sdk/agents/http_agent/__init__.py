@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from .updates import UsageReport as UsageReport
     from .values import answer_file as answer_file
     from .values import authorization as authorization
+    from .values import citation as citation
+    from .values import content_text as content_text
     from .values import decoded as decoded
     from .values import default_path as default_path
     from .values import json_object as json_object
@@ -66,6 +68,9 @@ LAZY_EXPORTS = {
         *("Question", "SessionNamed", "StreamEnd", "Suggestions", "TaskNamed", "ThinkingDelta", "ToolEnd"),
         *("ToolStart", "Update", "UsageReport"),
     ),
-    ".values": ("answer_file", "authorization", "decoded", "default_path", "json_object", "usage_report"),
+    ".values": (
+        *("answer_file", "authorization", "citation", "content_text", "decoded", "default_path", "json_object"),
+        "usage_report",
+    ),
 }
 __getattr__ = lazy_getattr(__name__, LAZY_EXPORTS)

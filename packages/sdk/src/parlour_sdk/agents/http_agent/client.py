@@ -65,9 +65,10 @@ class ServiceResponse:
     def headers(self) -> Mapping[str, str]:
         return self._response.headers
 
-    def header_values(self, name: str) -> list[str]:
-        """Returns all values of a header, such as `Set-Cookie`."""
-        return self._response.headers.getall(name, [])
+    @property
+    def cookies(self) -> dict[str, str]:
+        """The cookies that the response sets, by their names."""
+        return {name: each.value for name, each in self._response.cookies.items()}
 
     @property
     def content_type(self) -> str:

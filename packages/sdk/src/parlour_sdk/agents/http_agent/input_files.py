@@ -49,6 +49,10 @@ class InputFile:
         """Returns the content in base64. Raises ServiceFailure as `read` does."""
         return base64.b64encode(await self.read(api, client, limit)).decode()
 
+    async def read_data_url(self, api: AgentRunAPI, client: ServiceClient) -> str:
+        """Returns a picture as a `data:` URL. Raises ServiceFailure as `read` does."""
+        return f"data:{self.mime_type or 'image/png'};base64,{await self.read_base64(api, client)}"
+
 
 def input_files(given: AgentInput) -> list[InputFile]:
     """Returns the files of a message, each once. Raises ServiceFailure if there are too many."""

@@ -30,6 +30,13 @@ class ServerEvent:
         except (ValueError, RecursionError):
             raise ServiceFailure("protocol", "an event is no JSON") from None
 
+    def json_values(self) -> list[Any]:
+        """Returns the parsed data, or that of each line: some servers send several JSON texts in one event."""
+        try:
+            return [self.json()]
+        except ServiceFailure:
+            return [ServerEvent(line).json() for line in self.data.splitlines() if line.strip()]
+
     def json_object(self) -> dict[str, Any]:
         """Returns the parsed data. Raises ServiceFailure if it is no JSON object."""
         value = self.json()

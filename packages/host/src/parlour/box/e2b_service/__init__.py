@@ -1,0 +1,1 @@
+"""Sandboxes of the service E2B, or of one that has its interface."""

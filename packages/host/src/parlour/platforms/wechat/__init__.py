@@ -1,0 +1,1 @@
+"""WeChat personal accounts over the iLink gateway of Tencent."""
