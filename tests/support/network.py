@@ -24,6 +24,11 @@ class Network:
     def url(self) -> str:
         return f"ws://127.0.0.1:{self._listener.getsockname()[1]}"
 
+    def redirect(self, url: str) -> None:
+        """Connects clients with another address from now on."""
+        host, _, port = url.removeprefix("ws://").rpartition(":")
+        self._upstream = (host, int(port))
+
     def cut(self) -> None:
         """Breaks every connection and prevents new ones."""
         self._is_open = False

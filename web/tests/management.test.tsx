@@ -204,6 +204,8 @@ describe("an MCP server", () => {
       sandboxed: true,
       network: false,
       mounts: [],
+      memory_mb: 0,
+      restart: "always",
     });
   });
 

@@ -5,8 +5,8 @@ import pytest
 from tests.support.commands import parlour_here
 from tests.support.harness import Host, error_code, message
 
-SCOPES = ("admin", "operator", "viewer", "chat", "platform", "mcp")
-ALL_SCOPES = frozenset(SCOPES)
+SCOPES = ("admin", "operator", "viewer", "chat", "platform", "mcp", "worker")
+ALL_SCOPES = frozenset(SCOPES) - {"worker"}
 READERS = frozenset(("admin", "operator", "viewer"))
 CHATTERS = frozenset(("admin", "operator", "chat", "platform", "mcp"))
 OPERATORS = frozenset(("admin", "operator"))
@@ -44,6 +44,9 @@ ENDPOINTS: dict[str, frozenset[str]] = {
     "POST /mcp-servers/none/test": ADMINS,
     "POST /events": CHATTERS,
     "GET /events": ALL_SCOPES,
+    "GET /runtimes": READERS,
+    "GET /runtimes/queue": READERS,
+    "POST /runtimes/none/revoke": OPERATORS,
     "GET /runs": READERS,
     "GET /runs/none": ALL_SCOPES,
     "GET /runs/none/events": ALL_SCOPES,

@@ -225,7 +225,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Key
-         * @description It fails on its next request.
+         * @description It fails on its next request; a worker with it is disconnected and loses its runs.
          */
         delete: operations["revoke_key"];
         options?: never;
@@ -2119,6 +2119,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runtimes/{runtime_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke Runtime
+         * @description Ends its registration. Its runs wait for another worker, or end as interrupted if they have started.
+         *
+         *     A worker process whose key is still valid connects again; revoke the key to keep it away.
+         */
+        post: operations["revoke_runtime"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runtimes/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Queue
+         * @description Runs that wait for a worker or are held by one, oldest first.
+         */
+        get: operations["list_queue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules": {
         parameters: {
             query?: never;
@@ -2777,6 +2819,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * On Workers
+             * @default false
+             */
+            on_workers?: boolean;
+            /**
              * Published
              * @default []
              */
@@ -2841,6 +2888,11 @@ export interface components {
              * @default []
              */
             tool_policy?: components["schemas"]["ToolRuleBody"][];
+            /**
+             * Worker Labels
+             * @default []
+             */
+            worker_labels?: string[];
         };
         /**
          * AgentChange
@@ -2928,6 +2980,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * On Workers
+             * @default false
+             */
+            on_workers?: boolean;
+            /**
              * Published
              * @default []
              */
@@ -2992,6 +3049,11 @@ export interface components {
              * @default []
              */
             tool_policy?: components["schemas"]["ToolRuleBody"][];
+            /**
+             * Worker Labels
+             * @default []
+             */
+            worker_labels?: string[];
         };
         /**
          * AgentInput
@@ -3034,6 +3096,8 @@ export interface components {
                 [key: string]: unknown;
             };
             name: string;
+            /** @description True if workers on other machines execute its runs. */
+            on_workers: boolean;
             /** @description Doors through which clients of other standards may use it. */
             published: ("openai" | "mcp" | "a2a" | "agui")[];
             resource_policy: components["schemas"]["ResourcePolicyResponse"];
@@ -3056,6 +3120,7 @@ export interface components {
              *     Without one they are allowed, except that in groups tools of MCP servers that are not read-only are asked about.
              */
             tool_policy: components["schemas"]["ToolRuleResponse"][];
+            worker_labels: string[];
         };
         /**
          * AgentTestBody
@@ -3094,12 +3159,16 @@ export interface components {
             expires_at: number | null;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             key_id: string;
+            /** @description Labels that a worker with this key may have. */
+            labels: string[];
             /** @description To the hour */
             last_used_at: number | null;
             name: string;
             revoked_at: number | null;
+            /** @description Runners that a worker with this key may execute; empty for any. */
+            runners: string[];
             /** @enum {string} */
-            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp" | "worker";
         };
         ApprovalResponse: {
             action: string;
@@ -5430,12 +5499,14 @@ export interface components {
             key: string;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             key_id: string;
+            labels: string[];
             /** @description To the hour */
             last_used_at: number | null;
             name: string;
             revoked_at: number | null;
+            runners: string[];
             /** @enum {string} */
-            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp" | "worker";
         };
         /** NewChunkBody */
         NewChunkBody: {
@@ -5466,14 +5537,24 @@ export interface components {
         NewKey: {
             /** Expires In Days */
             expires_in_days?: number | null;
+            /**
+             * Labels
+             * @default []
+             */
+            labels?: string[];
             /** Name */
             name: string;
+            /**
+             * Runners
+             * @default []
+             */
+            runners?: string[];
             /**
              * Scope
              * @default chat
              * @enum {string}
              */
-            scope?: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp";
+            scope?: "admin" | "operator" | "viewer" | "chat" | "platform" | "mcp" | "worker";
         };
         /** NewSkillBody */
         NewSkillBody: {
@@ -5792,6 +5873,11 @@ export interface components {
         };
         PageResponse_ProviderResponse_: {
             items: components["schemas"]["ProviderResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_QueuedRunResponse_: {
+            items: components["schemas"]["QueuedRunResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -6444,6 +6530,21 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             provider_id: string;
         };
+        QueuedRunResponse: {
+            agent_id: string | null;
+            /** @description Active workers that could execute it. */
+            candidates: number;
+            conversation_id: string;
+            /** @description Labels that a worker needs to execute it. */
+            labels: string[];
+            lease_until: number | null;
+            run_id: string;
+            runner_id: string;
+            /** @description Worker that holds it. */
+            runtime_id: string | null;
+            /** @enum {string} */
+            status: "queued" | "claimed" | "running";
+        };
         /**
          * QuoteElement
          * @description The message that this one answers. Quotes nest at most 8 deep.
@@ -6837,6 +6938,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -6924,6 +7027,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -6999,6 +7104,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -7047,6 +7154,8 @@ export interface components {
             binding_id: string | null;
             bot_id: string | null;
             cancel_requested_at: number | null;
+            /** @description The worker that executes it, or did */
+            claimed_by: string | null;
             conversation_id: string | null;
             /**
              * @description Milliseconds since 1970
@@ -7115,13 +7224,16 @@ export interface components {
              * @example 1789026600000
              */
             expires_at: number;
+            /** @description API key of a worker process. */
+            key_id: string | null;
             labels: string[];
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
              */
             last_seen_at: number;
-            plugin_id: string;
+            /** @description Plugin whose worker it is; null for a worker process. */
+            plugin_id: string | null;
             providers: components["schemas"]["ProviderLogin"][];
             /**
              * @description Milliseconds since 1970
@@ -7134,6 +7246,8 @@ export interface components {
             slots: number;
             /** @enum {string} */
             status: "active" | "gone";
+            /** @description Runs that it holds now. */
+            used_slots: number;
             versions: {
                 [key: string]: string;
             };
@@ -13087,6 +13201,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageResponse_RuntimeResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revoke_runtime: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                runtime_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_queue: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_QueuedRunResponse_"];
                 };
             };
             /** @description What went wrong, in words */

@@ -12,7 +12,7 @@ import { Card, Code } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
 import { useSave } from "../../lib/useSave";
 
-const SCOPES = ["chat", "mcp", "viewer", "operator", "admin", "platform"] as const;
+const SCOPES = ["chat", "mcp", "viewer", "operator", "admin", "platform", "worker"] as const;
 const SPANS = [0, 30, 90, 365];
 
 export function MakeKey() {

@@ -32,6 +32,7 @@ from parlour.core.models.reservations import Reservations
 from parlour.core.platforms.directory import Directory
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
+from parlour.core.remote.queue import RemoteRunQueue
 from parlour.core.remote.workers import RemoteWorkers
 from parlour.core.reruns.reruns import Reruns
 from parlour.core.routing.router import Router
@@ -85,6 +86,7 @@ class Core:
     recovery: Recovery
     control: RunControl
     workers: RemoteWorkers
+    remote_queue: RemoteRunQueue
     audit_log: AuditWriter
     model_calls: ModelCallLog
     conversation_eraser: ConversationEraser
@@ -189,6 +191,7 @@ def build_core(ports: CorePorts) -> Core:
         recovery=lanes.recovery,
         control=lanes.control,
         workers=lanes.workers,
+        remote_queue=runs.remote_queue,
         reruns=lanes.reruns,
         gateway=gateway,
         gate=gate,

@@ -34,7 +34,8 @@ from parlour_sdk.wire import WireLimits
 
 from .data_directory import DataDirectory
 from .installation import open_install_services
-from .settings import HostSettings, PluginSettings, RuntimeSettings
+from .remote_settings import RuntimeSettings
+from .settings import HostSettings, PluginSettings
 
 logger = logging.getLogger(__name__)
 

@@ -43,6 +43,6 @@ NewAddresses = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)
 NewPrefixes = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=10, pattern=r"^\S+$")]], Field(min_length=1, max_length=10)
 ]
-COMMAND_ROLE = r"^/?[^\s:,]+:(everyone|admin|owner|nobody)$"
+COMMAND_ROLE = r"^/?[^\s:,]+:(everyone|admin|owner|off)$"
 NewCommandRoles = Annotated[list[Annotated[str, Field(max_length=200, pattern=COMMAND_ROLE)]], Field(max_length=100)]
 NewCurrency = Annotated[str, Field(pattern=CURRENCY, description="Empty: that of the providers")]

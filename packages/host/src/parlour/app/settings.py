@@ -20,13 +20,13 @@ from .http_address import host_name, validate_base_path, validate_collector_url,
 from .knowledge_settings import KnowledgeSettings
 from .object_limit_settings import LimitSettings
 from .program_settings import ProgramSettings
+from .remote_settings import RuntimeSettings, WorkerSettings
 from .setting_values import (
     COMMA_LIST,
     CURRENCY,
     CURRENCY_MESSAGE,
     EXISTING_ZONE,
     FALSE_MEANS_OFF,
-    LISTEN_PATTERN,
     NewAddresses,
     NewCommandRoles,
     NewCount,
@@ -230,29 +230,6 @@ class PluginSettings(ConfigSection):
         return listed
 
 
-class RuntimeSettings(ConfigSection):
-    """Settings of a standalone plugin runtime: the address a Host connects to, and the address it listens on."""
-
-    url: str = ""
-    token: SecretStr = SecretStr("")
-    token_file: Path | None = None
-    listen: str = "127.0.0.1:5310"
-    silence_seconds: float = Field(default=20, gt=0)
-    first_retry_seconds: float = Field(default=0.5, gt=0)
-    longest_retry_seconds: float = Field(default=15, gt=0)
-
-    @model_validator(mode="after")
-    def _require_whole(self) -> "RuntimeSettings":
-        if self.url and not self.url.startswith(("ws://", "wss://")):
-            raise PydanticCustomError("runtime_url", "url must look like ws://host:port or wss://host:port")
-        if self.url and bool(self.token.get_secret_value()) == (self.token_file is not None):
-            raise PydanticCustomError("runtime_token", "a url needs a token, or a token_file that holds it, not both")
-        listen = LISTEN_PATTERN.fullmatch(self.listen)
-        if listen is None or int(listen["port"]) > 65535:
-            raise PydanticCustomError("runtime_listen", "listen must look like 127.0.0.1:5310 or [::1]:5310")
-        return self
-
-
 class ToolSettings(ConfigSection):
     call_seconds: float = Field(default=60, gt=0)
     fetch_seconds: float = Field(default=20, gt=0)
@@ -349,7 +326,7 @@ class WorkspaceSettings(ConfigSection):
     command_roles: Annotated[
         NewCommandRoles, COMMA_LIST, RuntimeSetting(NewCommandRoles, "Who may use a command, as `NAME:ROLE`.")
     ] = []
-    """Roles that may use chat commands, such as `new:admin, model:owner, why:nobody`."""
+    """Roles that may use chat commands, such as `new:admin, model:owner, why:off`."""
     outbound_ips: Annotated[list[str], COMMA_LIST, RuntimeSetting(NewAddresses)] = []
     """Addresses from which this Host connects to platforms, shown where a platform asks for them."""
     currency: Annotated[
@@ -380,6 +357,7 @@ class HostSettings(ConfigSection):
     doors: DoorSettings = DoorSettings()
     mcp: McpSettings = McpSettings()
     box: BoxSettings = BoxSettings()
+    worker: WorkerSettings = WorkerSettings()
     platforms: PlatformSettings = PlatformSettings()
     models: ModelSettings = ModelSettings()
     model_calls: ModelCallSettings = ModelCallSettings()

@@ -65,7 +65,27 @@ COMMANDS: Final = (
         "keys:create",
         (
             CliArgument("--name", required=True, help="what the key is for"),
-            CliArgument("--scope", choices=["admin", "operator", "viewer", "chat", "platform", "mcp"], default="admin"),
+            CliArgument(
+                "--scope",
+                choices=["admin", "operator", "viewer", "chat", "platform", "mcp", "worker"],
+                default="admin",
+            ),
+            CliArgument(
+                "--label",
+                action="append",
+                default=[],
+                dest="labels",
+                metavar="LABEL",
+                help="a label that a worker with this key may have; repeat it for more",
+            ),
+            CliArgument(
+                "--runner",
+                action="append",
+                default=[],
+                dest="runners",
+                metavar="RUNNER",
+                help="a runner that a worker with this key may execute (default: any)",
+            ),
         ),
     ),
     CliCommand("keys list", "list the keys", "keys:list_keys"),
@@ -210,6 +230,38 @@ COMMANDS: Final = (
                 metavar="HOST:PORT",
                 help="address to listen on for a Host (default: 127.0.0.1:5410); the Host uses it with the setting "
                 "box.endpoint",
+            ),
+        ),
+    ),
+    CliCommand(
+        "worker",
+        "execute queued runs of a Host elsewhere, with plugins of this machine",
+        "worker:run",
+        (
+            CliArgument("--host", dest="worker_url", setting="worker.url", metavar="URL", help="address of the Host"),
+            CliArgument(
+                "--token",
+                dest="worker_token",
+                setting="worker.token",
+                metavar="KEY",
+                help="an API key with the scope worker; other users of this machine can read it here, so prefer "
+                "the setting worker.token_file",
+            ),
+            CliArgument(
+                "--label",
+                action="append",
+                dest="worker_labels",
+                setting="worker.labels",
+                metavar="LABEL",
+                help="a label that runs may ask for; repeat it for more (default: all that the key allows)",
+            ),
+            CliArgument("--name", dest="worker_name", setting="worker.name", help="(default: the machine's name)"),
+            CliArgument(
+                "--slots",
+                dest="worker_slots",
+                setting="worker.slots",
+                type=int,
+                help="runs at the same time (default: 4)",
             ),
         ),
     ),

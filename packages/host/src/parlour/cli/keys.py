@@ -17,9 +17,11 @@ from .main import CommandError
 Answer = TypeVar("Answer")
 
 
-def create(settings: HostSettings, name: str, scope: Scope) -> None:
+def create(settings: HostSettings, name: str, scope: Scope, labels: list[str], runners: list[str]) -> None:
     """Creates a key and prints only its secret, so that a script can read it."""
-    print(_with_keys(settings, lambda keys: keys.create(name, scope))[0])
+    if scope != "worker" and (labels or runners):
+        raise CommandError("--label and --runner bind keys of workers; add --scope worker")
+    print(_with_keys(settings, lambda keys: keys.create(name, scope, labels=labels, runners=runners))[0])
 
 
 def list_keys(settings: HostSettings) -> None:

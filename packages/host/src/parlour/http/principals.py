@@ -13,7 +13,7 @@ from parlour_sdk.values import dataclass
 from .allowed_hosts import AllowedHosts
 from .errors import Problem
 
-AccessScope = Literal["owner", "admin", "operator", "viewer", "chat", "platform", "mcp", "model_calls"]
+AccessScope = Literal["owner", "admin", "operator", "viewer", "chat", "platform", "mcp", "worker", "model_calls"]
 """Scope of a key or role of a user, also as a requirement of an endpoint. `model_calls` allows reading prompts and
 answers of models; no role includes it, a setting names the lowest role that has it."""
 
@@ -24,6 +24,7 @@ _INCLUDED_SCOPES: dict[AccessScope, frozenset[AccessScope]] = {
     "viewer": frozenset(("viewer",)),
     "chat": frozenset(("chat",)),
     "mcp": frozenset(("chat", "mcp")),
+    "worker": frozenset(("worker",)),  # executes runs, and sees nothing else
     "model_calls": frozenset(),
     "platform": frozenset(("chat", "platform")),  # only its events may be answered on a platform
 }

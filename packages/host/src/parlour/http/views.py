@@ -45,6 +45,7 @@ def run_facts(row: Row) -> RunFacts:
         "updated_at": row["updated_at"],
         "deadline_at": row["deadline_at"] or None,
         "cancel_requested_at": row["cancel_requested_at"] or None,
+        "claimed_by": row["claimed_by"] or None,
         "usage": loads(row["usage"]),
         "metadata": loads(row["metadata"]),
     }

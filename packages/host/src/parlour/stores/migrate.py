@@ -52,6 +52,7 @@ KNOWN_REVISIONS = (
     "0022",
     "0023",
     "0024",
+    "0025",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]

@@ -91,7 +91,7 @@ async def test_commands_of_admins_are_refused_to_members_of_a_group() -> None:
         ("admin", "owner", ""),
         ("owner", "owner", ""),
         ("owner", "admin", "Only the owner of this group can use that."),
-        ("nobody", "owner", "That command is turned off here."),
+        ("off", "owner", "That command is turned off here."),
     ],
 )
 async def test_each_command_has_a_role(role: str, sender: str, refusal: str) -> None:

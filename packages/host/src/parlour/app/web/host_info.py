@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from parlour.http.info import Info
 
 
+REMOTE_STATUSES = ("queued", "claimed", "running")
+
+
 def host_info(host: Host) -> "Info":
     """Returns what clients should know beforehand, such as limits and features."""
     settings, values, models = host.settings, host.live_settings.values(), host.models
@@ -54,5 +57,8 @@ def gauges(host: Host, limits: ConnectionLimiter | None) -> Iterator[Sample]:
     for name, states, label in (("parlour_plugins", plugins, "status"), ("parlour_bots", bots, "state")):
         yield from (Sample(name, ((label, state),), count) for state, count in sorted(states.items()))
     yield Sample("parlour_active_runs", (), len(list(host.core.sessions.all())))
+    yield Sample("parlour_workers", (), host.core.workers.active_count)
+    remote_runs: Counter[str] = Counter(run.status for run in host.core.remote_queue.all())
+    yield from (Sample("parlour_remote_runs", (("status", each),), remote_runs[each]) for each in REMOTE_STATUSES)
     if limits is not None:
         yield Sample("parlour_connections", (), limits.open)

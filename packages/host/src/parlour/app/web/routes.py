@@ -24,7 +24,11 @@ from parlour.core.message_policy.references import PolicyReferences
 from parlour.core.model.ids import PipelineId, PluginId
 from parlour.core.models.reservations import BudgetUses
 from parlour.core.observability.explain.explanations import Explanations
-from parlour.http import adapters, audit, info, openapi, runners, runtimes, stats, tools
+from parlour.core.pagination import Cursors
+from parlour.core.remote.executions import RemoteExecutions
+from parlour.core.remote.queue import RemoteRunQueue
+from parlour.core.remote.workers import RemoteWorkers
+from parlour.http import adapters, audit, info, openapi, runners, stats, tools
 from parlour.http.accounts import endpoints as accounts
 from parlour.http.accounts.throttle import LoginThrottle
 from parlour.http.agents import endpoints as agents
@@ -101,6 +105,10 @@ from parlour.http.users import endpoints as users
 from parlour.http.webhooks import endpoints as webhooks
 from parlour.http.webhooks.endpoints import WebhookMapper
 from parlour.http.word_lists import endpoints as word_lists
+from parlour.http.workers import endpoints as workers
+from parlour.http.workers.connections import WorkerConnections
+from parlour.http.workers.session import WorkerServices
+from parlour.http.workers.sockets import WorkerSockets
 from parlour.plugin_runtime.packages.bundled import bundled_plugins
 from parlour_sdk.values import dataclass
 
@@ -200,9 +208,18 @@ class RouterBuilder:
         return [
             approvals.router(host.journal, core.approvals, self._pages()),
             runs.router(host.journal, core.control, core.reruns, listing, self._pages(), host.clock),
-            runtimes.router(core.workers, host.cursors),
+            workers.router(*self._workers()),
             jobs.router(core.jobs, self._pages(), host.clock),
         ]
+
+    def _workers(self) -> tuple[RemoteWorkers, RemoteRunQueue, WorkerSockets, Cursors]:
+        host, core, connections = self.host, self.host.core, WorkerConnections()
+        executions = RemoteExecutions(core.remote_queue)
+        services = WorkerServices(
+            self.keys, core.workers, core.remote_queue, executions, core.gate, host.metrics, host.clock
+        )
+        sockets = WorkerSockets(services, self.authenticator, connections)
+        return core.workers, core.remote_queue, sockets, host.cursors
 
     def _agents_and_bots(self) -> list[APIRouter]:
         host, core = self.host, self.host.core

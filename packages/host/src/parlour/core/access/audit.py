@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from parlour.core.encoding import dumps
 from parlour.core.journal import Insert, Update, where
-from parlour.core.model.ids import NO_RUN, ModelId, PluginId, RunId, RunnerId, RuntimeId
+from parlour.core.model.ids import NO_PLUGIN, NO_RUN, ModelId, PluginId, RunId, RunnerId, RuntimeId
 from parlour.core.model.providers import CallContext
 from parlour.core.store.tables import AUDIT
 
@@ -103,14 +103,17 @@ def change_entry(actor: str, action: str, resource: str, before: Any, after: Any
 
 
 def runtime_entry(
-    plugin_id: PluginId, runtime_id: RuntimeId, action: str, outcome: str, now: int, run_id: RunId = NO_RUN
+    owner: str, runtime_id: RuntimeId, action: str, outcome: str, now: int, run_id: RunId = NO_RUN
 ) -> Insert:
-    """Builds the entry that records what happened to a remote runtime or to one of its claims."""
+    """Builds the entry that records what happened to a remote runtime or to one of its claims.
+
+    `owner` is the plugin of the runtime, or `key:` and the id of the API key of a worker process.
+    """
     return _entry(
         now,
         kind="runtime",
-        actor=plugin_id,
-        plugin_id=plugin_id,
+        actor=owner,
+        plugin_id=NO_PLUGIN if owner.startswith("key:") else PluginId(owner),
         run_id=run_id,
         action=action,
         resource=runtime_id,

@@ -3,8 +3,10 @@
 import contextlib
 import hashlib
 import secrets
+from collections.abc import Sequence
 from typing import Literal, get_args
 
+from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, GuardFailed, Insert, Journal, Row, Select, StorageFailed, Unit, Update, where
 from parlour.core.model.ids import ApiKeyId
 from parlour.core.model.ports import Clock, Ids
@@ -13,7 +15,7 @@ from parlour_sdk.values import dataclass
 
 from . import audit
 
-Scope = Literal["admin", "operator", "viewer", "chat", "platform", "mcp"]
+Scope = Literal["admin", "operator", "viewer", "chat", "platform", "mcp", "worker"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
@@ -28,6 +30,13 @@ class ApiKeyRecord:
     expires_at: int
     revoked_at: int
     last_used_at: int
+    labels: tuple[str, ...] = ()
+    """Labels that a worker with this key may have."""
+    runners: tuple[str, ...] = ()
+    """Ids of runners that a worker with this key may execute; empty for any runner."""
+
+    def is_valid(self, now: int) -> bool:
+        return not self.revoked_at and (not self.expires_at or self.expires_at > now)
 
 
 COMMAND_LINE_ACTOR = "command line"
@@ -45,14 +54,24 @@ class ApiKeys:
         self._clock = clock
 
     async def create(
-        self, name: str, scope: Scope, actor: str = COMMAND_LINE_ACTOR, expires_at: int = 0
+        self,
+        name: str,
+        scope: Scope,
+        actor: str = COMMAND_LINE_ACTOR,
+        expires_at: int = 0,
+        labels: Sequence[str] = (),
+        runners: Sequence[str] = (),
     ) -> tuple[str, ApiKeyRecord]:
         """Creates a key. Returns its secret, which can't be read again, and the record that is stored."""
         secret, now = f"parlour_{secrets.token_urlsafe(32)}", self._clock.now()
-        key = ApiKeyRecord(ApiKeyId(self._ids.new()), name, scope, now, expires_at, 0, 0)
+        bounds = (tuple(dict.fromkeys(labels)), tuple(dict.fromkeys(runners)))
+        key = ApiKeyRecord(ApiKeyId(self._ids.new()), name, scope, now, expires_at, 0, 0, *bounds)
         values = {column: getattr(key, column) for column in ApiKeyRecord.__slots__}
-        insert = Insert(API_KEYS, {**values, "digest": _digest(secret)})
-        fields = {"name": name, "scope": scope, "expires_at": expires_at}
+        lists = {"labels": dumps(key.labels), "runners": dumps(key.runners)}
+        insert = Insert(API_KEYS, {**values, **lists, "digest": _digest(secret)})
+        fields: dict[str, object] = {"name": name, "scope": scope, "expires_at": expires_at}
+        if scope == "worker":
+            fields |= {"labels": list(key.labels), "runners": list(key.runners)}
         audit_entry = audit.change_entry(actor, "key.create", key.key_id, None, fields, now)
         await self._journal.commit(Unit("key.create", (insert, audit_entry)))
         return secret, key
@@ -60,10 +79,10 @@ class ApiKeys:
     async def authenticate(self, secret: str) -> ApiKeyRecord | None:
         """Returns the key of a secret, or None if it is unknown, revoked or expired."""
         rows = await self._journal.read(Select(API_KEYS, where(digest=_digest(secret)), limit=1, point_read=True))
-        if not rows or rows[0]["revoked_at"]:
+        if not rows:
             return None
         key, now = _key(rows[0]), self._clock.now()
-        if key.expires_at and key.expires_at <= now:
+        if not key.is_valid(now):
             return None
         if now - key.last_used_at >= USE_RECORD_INTERVAL_MILLISECONDS:
             await self._note_use(key, now)
@@ -77,6 +96,10 @@ class ApiKeys:
         update = Update(API_KEYS, {"last_used_at": now}, where(key_id=key.key_id), expect=ANY)
         with contextlib.suppress(StorageFailed):
             await self._journal.commit(Unit("key.use", (update,)))
+
+    async def get(self, key_id: ApiKeyId) -> ApiKeyRecord | None:
+        rows = await self._journal.read(Select(API_KEYS, where(key_id=key_id), limit=1, point_read=True))
+        return _key(rows[0]) if rows else None
 
     async def all(self) -> list[ApiKeyRecord]:
         return [_key(row) for row in await self._journal.read(Select(API_KEYS, order=("key_id",)))]
@@ -98,4 +121,6 @@ def _digest(secret: str) -> str:
 
 
 def _key(row: Row) -> ApiKeyRecord:
-    return ApiKeyRecord(*(row[column] for column in ApiKeyRecord.__slots__))
+    values = {column: row[column] for column in ApiKeyRecord.__slots__}
+    lists = {"labels": tuple(loads(row["labels"])), "runners": tuple(loads(row["runners"]))}
+    return ApiKeyRecord(**{**values, **lists})

@@ -8,8 +8,9 @@ from parlour.core.journal import GuardFailed, Journal
 from parlour.core.model.ids import RunId, RuntimeId
 from parlour.core.model.ports import Clock
 from parlour.core.remote.leases import LeasedRun
-from parlour.core.remote.queue import RemoteRunQueue, WorkerFilter
-from parlour.core.remote.workers import RemoteWorkers
+from parlour.core.remote.queue import RemoteRunQueue
+from parlour.core.remote.run_index import WorkerFilter
+from parlour.core.remote.workers import RemoteWorkers, WorkerOwner
 from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.control import RunControl
 from parlour.core.store.ledger import Ledger
@@ -59,21 +60,22 @@ class RuntimeActions:
 
     async def register(self, caller: ActionCaller, request: RuntimeRegister) -> Runtime:
         definition = request.model_dump(mode="json", include=DEFINITION)
-        return _runtime(await self._workers.register(caller.plugin_id, RuntimeId(request.runtime_id), definition))
+        runtime = await self._workers.register(_owner(caller), RuntimeId(request.runtime_id), definition)
+        return _runtime(runtime)
 
     async def heartbeat(self, caller: ActionCaller, request: RuntimeHeartbeat) -> Runtime:
-        return _runtime(await self._workers.heartbeat(caller.plugin_id, RuntimeId(request.runtime_id)))
+        return _runtime(await self._workers.heartbeat(_owner(caller), RuntimeId(request.runtime_id)))
 
     async def list(self, caller: ActionCaller, request: RuntimeList) -> RuntimePage:
         return RuntimePage(items=[_runtime(each) for each in await self._workers.all()])
 
     async def deregister(self, caller: ActionCaller, request: RuntimeDeregister) -> Done:
-        await self._workers.deregister(caller.plugin_id, RuntimeId(request.runtime_id))
+        await self._workers.deregister(_owner(caller), RuntimeId(request.runtime_id))
         return Done()
 
     async def claim(self, caller: ActionCaller, request: RunClaim) -> ClaimResult:
         """Claims a queued run. A claim may ask for less than its worker registered, never for more."""
-        runtime = await self._workers.get_own(caller.plugin_id, RuntimeId(request.runtime_id))
+        runtime = await self._workers.get_own(_owner(caller), RuntimeId(request.runtime_id))
         labels = runtime.labels & set(request.labels) if request.labels else runtime.labels
         worker_filter = WorkerFilter(labels, _common_runners(runtime.runners, request.runners))
         claimed_run = await self._queue.claim(runtime, worker_filter, request.wait_seconds)
@@ -88,10 +90,11 @@ class RuntimeActions:
         )
 
     async def wakeups(self, caller: ActionCaller, request: RuntimeWakeups) -> AsyncGenerator[Wakeup, None]:
-        runtime = await self._workers.get_own(caller.plugin_id, RuntimeId(request.runtime_id))
-        async with aclosing(self._queue.wakeups(runtime, WorkerFilter(runtime.labels, runtime.runners))) as wakeups:
-            async for queued_count in wakeups:
-                yield Wakeup(queued=queued_count)
+        runtime = await self._workers.get_own(_owner(caller), RuntimeId(request.runtime_id))
+        async with aclosing(self._queue.watch(runtime, WorkerFilter(runtime.labels, runtime.runners))) as notices:
+            async for notice in notices:
+                if notice.queued:
+                    yield Wakeup(queued=notice.queued)
 
     async def renew(self, caller: ActionCaller, request: RunRenew) -> LeaseRenewed:
         """Renews a lease. A cancelled run is not refused: the answer is how its holder learns of the cancellation."""
@@ -119,6 +122,10 @@ class RuntimeActions:
         if remote_run is None:
             raise await self._control.run_ended_error(caller, run_id)
         return remote_run
+
+
+def _owner(caller: ActionCaller) -> WorkerOwner:
+    return WorkerOwner(plugin_id=caller.plugin_id)
 
 
 def _common_runners(registered: frozenset[str], requested: list[str]) -> frozenset[str]:

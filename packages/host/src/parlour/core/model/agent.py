@@ -62,6 +62,10 @@ class Agent:
     """Given fields of the message policy; empty means that nothing is decided."""
     published: tuple[Door, ...] = ()
     """Doors through which clients of common standards may use it."""
+    on_workers: bool = False
+    """True if workers on other machines execute its runs."""
+    worker_labels: tuple[str, ...] = ()
+    """Labels that a worker needs to execute them."""
     enabled: bool = True
 
     def accepts(self, event_type: str) -> bool:
@@ -75,11 +79,12 @@ class Agent:
         fields = loads(text)
         policy, resources = fields.pop("state_policy"), fields.pop("resource_policy")
         delivery, tool_policy = fields.pop("delivery_policy", {}), fields.pop("tool_policy", ())
-        published = fields.pop("published", ())
+        published, worker_labels = fields.pop("published", ()), fields.pop("worker_labels", ())
         return cls(
             **{**fields, "event_types": tuple(fields["event_types"])},
             tool_policy=tuple(tool_policy),
             published=tuple(published),
+            worker_labels=tuple(worker_labels),
             delivery_policy=with_min_message_size(delivery),
             resource_policy=ResourcePolicy.decode(resources),
             state_policy=StatePolicy(policy["enabled"], tuple(policy["scopes"])),

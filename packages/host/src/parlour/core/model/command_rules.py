@@ -7,14 +7,14 @@ from typing import Literal
 from .event import EventEnvelope
 from .preview import as_judged
 
-CommandRole = Literal["everyone", "admin", "owner", "nobody"]
+CommandRole = Literal["everyone", "admin", "owner", "off"]
 """Who may use a command. `admin` and `owner` are roles in a group; in private chats everyone has them."""
 SENDER_ROLES: Mapping[str, tuple[str, ...]] = {"admin": ("owner", "admin"), "owner": ("owner",)}
 """Roles of senders that satisfy a role of a command."""
 REFUSALS: Mapping[str, tuple[str, str]] = {
     "admin": ("only an admin may use it", "command.admins"),
     "owner": ("only the owner may use it", "command.owners"),
-    "nobody": ("it is turned off", "command.off"),
+    "off": ("it is turned off", "command.off"),
 }
 """Reason for the trail, and key of the text for the sender, by the role of a command."""
 
@@ -59,7 +59,7 @@ class CommandRules:
         if role == "everyone":
             return None
         event = as_judged(event)
-        is_satisfied = role != "nobody" and event.data.get("chat_type") != "group"
+        is_satisfied = role != "off" and event.data.get("chat_type") != "group"
         if is_satisfied or event.actor.data.get("role") in SENDER_ROLES.get(role, ()):
             return None
         return REFUSALS[role]

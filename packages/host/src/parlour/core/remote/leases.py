@@ -4,8 +4,8 @@ This module knows one run. `RemoteRunQueue` decides which worker gets it, and th
 """
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 from parlour.core.access import audit
 from parlour.core.errors import CallRejected
@@ -20,8 +20,19 @@ from parlour.core.store.ledger import RunStatus
 from parlour.core.store.remote_workers import RemoteWorker
 from parlour_sdk.values import dataclass
 
-LEASE_SECONDS = 30.0
-"""Seconds after which a lease that is not renewed expires."""
+
+class LeaseObserver(Protocol):
+    """Follows the leases of queued runs."""
+
+    def on_leased(self, run: "LeasedRun", runtime: RemoteWorker) -> None: ...
+
+    def on_lease_ended(self, run: "LeasedRun", runtime: RemoteWorker) -> None: ...
+
+    def on_requeued(self, run: "LeasedRun") -> None: ...
+
+    def on_stopped(self, run: "LeasedRun") -> None:
+        """Called when the run is over or has to end."""
+        ...
 
 
 @dataclass(slots=True)
@@ -50,16 +61,18 @@ class LeasedRun:
         status: RunStatus,
         journal: Journal,
         clock: Clock,
-        on_requeued: Callable[[], None],
+        observer: LeaseObserver,
     ) -> None:
         self.active_run = active_run
         self.descriptor = descriptor
         self.labels = labels
         self.status = status
         self.lease: Lease | None = None
+        self.queued_at = asyncio.get_running_loop().time()
+        """Time at which it was last queued, on the event loop's clock."""
         self._journal = journal
         self._clock = clock
-        self._on_requeued = on_requeued
+        self._observer = observer
         self._timer: asyncio.TimerHandle | None = None
         self._expiry: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
@@ -73,7 +86,8 @@ class LeasedRun:
 
     @property
     def holder(self) -> PluginId:
-        return self.lease.runtime.plugin_id if self.lease is not None else NO_PLUGIN
+        """Plugin whose calls belong to the run. A worker process acts as the runner's own plugin."""
+        return NO_PLUGIN if self.lease is None else self.lease.runtime.plugin_id or self.descriptor.plugin_id
 
     @property
     def lease_token(self) -> str:
@@ -90,6 +104,7 @@ class LeasedRun:
     def abort(self, error: BaseException) -> None:
         """Wakes the run's suspended lane, because the run is over or has to end."""
         self._wake.set()
+        self._observer.on_stopped(self)
 
     async def wait_until_ended(self) -> None:
         """Returns when the run is over or has to end."""
@@ -101,11 +116,11 @@ class LeasedRun:
             if self.status != "queued" or self.active_run.session.is_closed():
                 return False
             now = self._clock.now()
-            until = now + int(LEASE_SECONDS * 1000)
+            until = now + int(runtime.lease_seconds * 1000)
             claim_update = ledger.transition(
                 self.run_id, "queued", "claimed", now, claimed_by=runtime.runtime_id, lease_until=until
             )
-            entry = audit.runtime_entry(runtime.plugin_id, runtime.runtime_id, "run_claim", "claimed", now, self.run_id)
+            entry = audit.runtime_entry(runtime.owner, runtime.runtime_id, "run_claim", "claimed", now, self.run_id)
             try:
                 await self._journal.commit(
                     Unit("run.claim", (claim_update, remote_queue.claim(self.run_id, token), entry))
@@ -120,13 +135,14 @@ class LeasedRun:
         """Sets the lease in memory and starts its timer."""
         self.status, self.lease = status, lease
         self._start_timer(lease)
+        self._observer.on_leased(self, lease.runtime)
 
     async def renew(self, token: str, plugin_id: PluginId) -> Lease:
         """Extends the lease to its full duration from now on."""
         async with self.active_run.lock:
             lease = self.verify(token, plugin_id)
             now = self._clock.now()
-            until = now + int(LEASE_SECONDS * 1000)
+            until = now + int(lease.runtime.lease_seconds * 1000)
             renewal = ledger.renew_lease(self.run_id, until)
             await self._journal.commit(Unit("run.renew", (renewal, remote_queue.require_lease(self.run_id, token))))
             lease.expires_at = until
@@ -163,7 +179,7 @@ class LeasedRun:
         lease = self.lease
         if lease is None or token != lease.token:
             raise CallRejected("unauthorized", "lease: it is not the one that this run is held by; claim the run anew")
-        if plugin_id not in (lease.runtime.plugin_id, self.descriptor.plugin_id):
+        if plugin_id not in (self.holder, self.descriptor.plugin_id):
             raise CallRejected("unauthorized", "lease: another plugin's runtime holds this run")
         return lease
 
@@ -183,7 +199,7 @@ class LeasedRun:
             session, runtime = self.active_run.session, lease.runtime
             now = self._clock.now()
             session.audit_rows.append(
-                audit.runtime_entry(runtime.plugin_id, runtime.runtime_id, "run_claim", "lost", now, self.run_id)
+                audit.runtime_entry(runtime.owner, runtime.runtime_id, "run_claim", "lost", now, self.run_id)
             )
             self._clear_lease()
             session.stop(RunTermination("failed", "interrupted", f"{reason} while it executed the run"))
@@ -198,30 +214,33 @@ class LeasedRun:
         now = self._clock.now()
         queue_update = ledger.transition(self.run_id, "claimed", "queued", now, claimed_by="", lease_until=0)
         runtime = lease.runtime
-        entry = audit.runtime_entry(runtime.plugin_id, runtime.runtime_id, "run_claim", outcome, now, self.run_id)
+        entry = audit.runtime_entry(runtime.owner, runtime.runtime_id, "run_claim", outcome, now, self.run_id)
         await self._journal.commit(
             Unit("run.requeue", (queue_update, remote_queue.release(self.run_id, lease.token), entry))
         )
         self._clear_lease()
         self.status = "queued"
-        self._on_requeued()
+        self.queued_at = asyncio.get_running_loop().time()
+        self._observer.on_requeued(self)
 
     def _clear_lease(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self.lease = None
+        lease, self.lease = self.lease, None
+        if lease is not None:
+            self._observer.on_lease_ended(self, lease.runtime)
 
     def _start_timer(self, lease: Lease) -> None:
         if self._timer is not None:
             self._timer.cancel()
         loop = asyncio.get_running_loop()
-        lease.loop_deadline = loop.time() + LEASE_SECONDS
+        lease.loop_deadline = loop.time() + lease.runtime.lease_seconds
         self._timer = loop.call_at(lease.loop_deadline, self._expired, lease)
 
     def _expired(self, lease: Lease) -> None:
         self._expiry = asyncio.get_running_loop().create_task(self._expire(lease))
 
     async def _expire(self, lease: Lease) -> None:
-        reason = f"runtime '{lease.runtime.runtime_id}' was not heard of for {LEASE_SECONDS:g} s"
+        reason = f"runtime '{lease.runtime.runtime_id}' was not heard of for {lease.runtime.lease_seconds:g} s"
         revoke = partial(self.revoke, lease.token, reason, unless_renewed=True)
         await retry_on_storage_failure(revoke, f"the expired lease of run {self.run_id}")

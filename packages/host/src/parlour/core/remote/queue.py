@@ -29,6 +29,7 @@ from parlour.core.store.remote_workers import RemoteWorker, RemoteWorkerStore
 from parlour_sdk.values import dataclass
 
 from .leases import Lease, LeasedRun
+from .run_index import RunIndex, WorkerFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +38,17 @@ class LeasedRequest:
 
     lease: Lease
     request: dict[str, Any]
+    run: LeasedRun
+    waited_seconds: float
+    """Seconds that it was queued."""
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerFilter:
-    """The runs that a worker can execute."""
+class WorkerNotice:
+    """Tells a worker that there may be runs to claim, or that runs it holds are over."""
 
-    labels: frozenset[str]
-    runners: frozenset[str]
-    """Ids of runners; empty for any runner."""
-
-    def matches(self, run: LeasedRun) -> bool:
-        accepts_runner = not self.runners or run.descriptor.runner_id in self.runners
-        return accepts_runner and run.labels <= self.labels
+    queued: int
+    ended: tuple[RunId, ...] = ()
 
 
 class WorkerSignal:
@@ -58,6 +57,15 @@ class WorkerSignal:
     def __init__(self) -> None:
         self.wakeup = asyncio.Event()
         self.closed = False
+        self._ended: list[RunId] = []
+
+    def run_ended(self, run_id: RunId) -> None:
+        self._ended.append(run_id)
+        self.wakeup.set()
+
+    def take_ended(self) -> tuple[RunId, ...]:
+        ended, self._ended = self._ended, []
+        return tuple(dict.fromkeys(ended))
 
     def close(self) -> None:
         self.closed = True
@@ -88,6 +96,7 @@ class RemoteRunQueue:
         self._ids = ids
         self._clock = clock
         self._runs: dict[RunId, LeasedRun] = {}
+        self._index = RunIndex()
         self._waiters: dict[RuntimeId, set[asyncio.Future[bool]]] = {}
         """Waiting claims by worker. Each is resolved with True if a run may be available, or False if the claim has to
         end.
@@ -98,9 +107,12 @@ class RemoteRunQueue:
     def get(self, run_id: RunId) -> LeasedRun | None:
         return self._runs.get(run_id)
 
+    def all(self) -> list[LeasedRun]:
+        """Returns the runs that wait for a worker or are held by one, oldest first."""
+        return sorted(self._runs.values(), key=lambda run: run.run_id)
+
     def held_by(self, runtime_id: RuntimeId) -> list[LeasedRun]:
-        held_runs = (run for run in self._runs.values() if run.lease and not run.active_run.session.is_closed())
-        return [run for run in held_runs if run.lease and run.lease.runtime.runtime_id == runtime_id]
+        return [run for run in self._index.held_by(runtime_id) if not run.active_run.session.is_closed()]
 
     async def enqueue(self, session: RunSession, descriptor: RunnerDescriptor, labels: tuple[str, ...]) -> LaneResult:
         """Queues the run, or resumes one that was queued before this Host was started."""
@@ -112,6 +124,8 @@ class RemoteRunQueue:
                 self._sessions.unregister(session)  # its lane retries with another session
                 raise
         self._runs[session.run_id] = run
+        if run.status == "queued":
+            self._index.add(run)
         self._active_runs.announce(session)
         suspension = RemoteRunSuspension(run, self._finish_run, deadlines.set_timer(session, self._clock))
         self._wake_claimers()
@@ -121,19 +135,23 @@ class RemoteRunQueue:
         """Leases the oldest matching run to the worker. Waits at most this many seconds for one, then returns None."""
         end = asyncio.get_running_loop().time() + seconds
         while True:
-            if len(self.held_by(runtime.runtime_id)) >= runtime.slots:
+            if self._index.used_slots(runtime.runtime_id) >= runtime.slots:
                 message = f"runtime '{runtime.runtime_id}' has {runtime.slots} slots, and as many runs; end one first"
                 raise CallRejected("rate_limited", message, retryable=True)
-            for run in [each for each in self._runs.values() if worker_filter.matches(each)]:
-                leased_request = await self._claim(run, runtime) if run.status == "queued" else None
-                if leased_request is not None:
-                    return leased_request
+            self._index.begin_claim(runtime.runtime_id)
+            try:
+                while (run := self._index.take(worker_filter)) is not None:
+                    leased_request = await self._claim(run, runtime)
+                    if leased_request is not None:
+                        return leased_request
+            finally:
+                self._index.end_claim(runtime.runtime_id)
             if not await self._wait_for_wakeup(runtime.runtime_id, end):
                 return None
 
-    async def wakeups(self, runtime: RemoteWorker, worker_filter: WorkerFilter) -> AsyncGenerator[int, None]:
-        """Yields the number of runs to claim whenever there may be more; ends when the worker registers again or is
-        gone.
+    async def watch(self, runtime: RemoteWorker, worker_filter: WorkerFilter) -> AsyncGenerator[WorkerNotice, None]:
+        """Yields a notice whenever there may be more runs to claim or a held one is over; ends when the worker
+        registers again or is gone.
         """
         signal = WorkerSignal()
         signals = self._signals.setdefault(runtime.runtime_id, set())
@@ -141,14 +159,30 @@ class RemoteRunQueue:
         try:
             while not signal.closed:
                 signal.wakeup.clear()
-                queued_count = sum(run.status == "queued" and worker_filter.matches(run) for run in self._runs.values())
-                if queued_count:
-                    yield queued_count
+                notice = WorkerNotice(self._index.count(worker_filter), signal.take_ended())
+                if notice.queued or notice.ended:
+                    yield notice
                 await signal.wakeup.wait()
         finally:
             signals.discard(signal)
             if not signals and self._signals.get(runtime.runtime_id) is signals:
                 del self._signals[runtime.runtime_id]
+
+    def on_leased(self, run: LeasedRun, runtime: RemoteWorker) -> None:
+        self._index.hold(run, runtime.runtime_id)
+
+    def on_lease_ended(self, run: LeasedRun, runtime: RemoteWorker) -> None:
+        self._index.drop(run, runtime.runtime_id)
+        self._notify_ended(run, runtime.runtime_id)
+
+    def on_requeued(self, run: LeasedRun) -> None:
+        self._index.add_first(run)
+        self._wake_claimers()
+
+    def on_stopped(self, run: LeasedRun) -> None:
+        self._index.remove(run)
+        if run.lease is not None:
+            self._notify_ended(run, run.lease.runtime.runtime_id)
 
     def cancel_waits(self, runtime_id: RuntimeId) -> None:
         """Ends all waits of this worker, because they belong to an earlier process of it or it is gone."""
@@ -157,10 +191,16 @@ class RemoteRunQueue:
             signal.close()
 
     async def _claim(self, run: LeasedRun, runtime: RemoteWorker) -> LeasedRequest | None:
-        request = await self._contexts.build(run.active_run.session, run.descriptor)
-        if not await run.claim(runtime, self._ids.new()) or run.lease is None:
+        try:
+            request = await self._contexts.build(run.active_run.session, run.descriptor)
+            claimed = await run.claim(runtime, self._ids.new())
+        except BaseException:
+            if run.status == "queued" and not run.active_run.session.is_closed():
+                self.on_requeued(run)
+            raise
+        if not claimed or run.lease is None:
             return None
-        return LeasedRequest(run.lease, request)
+        return LeasedRequest(run.lease, request, run, asyncio.get_running_loop().time() - run.queued_at)
 
     async def _wait_for_wakeup(self, runtime_id: RuntimeId, end: float) -> bool:
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -182,6 +222,10 @@ class RemoteRunQueue:
         for signals in self._signals.values():
             for signal in signals:
                 signal.wakeup.set()
+
+    def _notify_ended(self, run: LeasedRun, runtime_id: RuntimeId) -> None:
+        for signal in self._signals.get(runtime_id, ()):
+            signal.run_ended(run.run_id)
 
     def _wake(self, runtime_id: RuntimeId, may_claim: bool) -> None:
         for future in list(self._waiters.get(runtime_id, ())):
@@ -223,7 +267,7 @@ class RemoteRunQueue:
         self, session: RunSession, descriptor: RunnerDescriptor, labels: tuple[str, ...], status: Any
     ) -> LeasedRun:
         run = self._active_runs.create(session)
-        return LeasedRun(run, descriptor, frozenset(labels), status, self._journal, self._clock, self._wake_claimers)
+        return LeasedRun(run, descriptor, frozenset(labels), status, self._journal, self._clock, self)
 
     async def _finish_run(self, run: LeasedRun) -> LaneResult:
         session = run.active_run.session
@@ -231,6 +275,7 @@ class RemoteRunQueue:
             completion = await run.active_run.finish(session.stopping)
         finally:
             run.close()
+            self._index.remove(run)
             self._runs.pop(session.run_id, None)
             self._sessions.unregister(session)
         self._active_runs.publish(completion)

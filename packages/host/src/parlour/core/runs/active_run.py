@@ -87,6 +87,17 @@ class ActiveRun:
         raw = {**result.model_dump(mode="json"), "sequence": sequence}
         self._set_completion(await self._await_write(self._recorder.apply([raw])))
 
+    async def append_all(self, results: list[Any]) -> bool:
+        """Applies results that a worker process streams, and skips those that were applied before. The caller holds
+        the lock. Returns True if the run is over.
+        """
+        await self._reload_if_uncertain()
+        if self._completion is None and not self.session.is_closed():
+            new_results = [each for each in results if not self._recorder.has_applied(each["sequence"])]
+            if new_results:
+                self._set_completion(await self._await_write(self._recorder.apply(new_results)))
+        return self._completion is not None or self.session.is_closed()
+
     async def finalize(self, termination: RunTermination) -> None:
         """Ends the run on request of a call. The caller holds the lock. A run completes only if it has sent a
         message.

@@ -45,6 +45,8 @@ class RunExecutor:
         request = entry.event.envelope.run_request
         if request is not None and request.queue:
             return await self._remote.enqueue(session, target.descriptor, request.labels)
+        if target.binding.agent.on_workers or entry.queued_remotely:
+            return await self._remote.enqueue(session, target.descriptor, target.binding.agent.worker_labels)
         self._sessions.register_pending(session)
         pending_request = self._starter.start(session, target.descriptor)
         with run_log_context(session.run_id):

@@ -156,6 +156,8 @@ class FastStart:
         if not isinstance(decision, ToAgent) or event.envelope.run_request is not None:
             return None
         binding, entry = decision.binding, QueuedEvent(event)
+        if binding.agent.on_workers:
+            return None
         if self._names.needs_names(event.envelope) or self._admission.must_ask(entry, binding):
             return None
         try:

@@ -28,7 +28,7 @@ META = Table("meta", columns("name value"), key=("name",))
 
 API_KEYS = Table(
     "api_keys",
-    columns("key_id name scope digest", "created_at expires_at revoked_at last_used_at"),
+    columns("key_id name scope digest labels runners", "created_at expires_at revoked_at last_used_at"),
     key=("key_id",),
     unique=(("digest",),),
 )
@@ -277,7 +277,7 @@ QUEUE = Table(
 
 RUNTIMES = Table(
     "runtimes",
-    columns("runtime_id workspace_id plugin_id status definition", "registered_at last_seen_at expires_at"),
+    columns("runtime_id workspace_id plugin_id key_id status definition", "registered_at last_seen_at expires_at"),
     key=("runtime_id",),
 )
 

@@ -50,7 +50,11 @@ class UserResponse(TypedDict):
 class ApiKey(TypedDict):
     key_id: Id
     name: str
-    scope: Literal["admin", "operator", "viewer", "chat", "platform", "mcp"]
+    scope: Literal["admin", "operator", "viewer", "chat", "platform", "mcp", "worker"]
+    labels: list[str]
+    """Labels that a worker with this key may have."""
+    runners: list[str]
+    """Runners that a worker with this key may execute; empty for any."""
     created_at: TimestampMs
     expires_at: TimestampMs | None
     last_used_at: Annotated[TimestampMs | None, Field(description="To the hour")]

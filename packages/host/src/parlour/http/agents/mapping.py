@@ -70,6 +70,7 @@ class AgentMapper:
         check_policy(body.message_policy, self._references)
         fields_of_body = body.model_dump(
             exclude={"resource_policy", "state_policy", "event_types", "runner_config", "message_policy", "published"}
+            | {"worker_labels"}
         )
         fields_of_body["memory_policy"] = body.memory_policy.model_dump(exclude_defaults=True)
         fields_of_body["tool_policy"] = tuple(fields_of_body["tool_policy"])
@@ -82,6 +83,7 @@ class AgentMapper:
             state_policy=StatePolicy(body.state_policy.enabled, tuple(body.state_policy.scopes)),
             event_types=tuple(body.event_types),
             published=tuple(dict.fromkeys(body.published)),
+            worker_labels=tuple(dict.fromkeys(body.worker_labels)),
             message_policy=body.message_policy.given_fields() if body.message_policy is not None else {},
         )
 
@@ -110,6 +112,8 @@ class AgentMapper:
             "event_types": list(agent.event_types),
             "message_policy": agent.message_policy,
             "published": list(agent.published),
+            "on_workers": agent.on_workers,
+            "worker_labels": list(agent.worker_labels),
             "enabled": agent.enabled,
         }
 

@@ -183,6 +183,7 @@ Rule = Annotated[Decision | Annotated[ApprovalRuleBody, Tag("object")], Discrimi
 ACTION = register_pattern(r"^[A-Za-z0-9_.*?/-]{1,200}$", "write an action as message.send, or several as message.*")
 ActionPattern = Annotated[str, Field(pattern=ACTION)]
 EVENT_TYPE = register_pattern(r"^(\*|[A-Za-z0-9_.]+(\.\*)?)$", "write one as message.received, message.* or *")
+WorkerLabel = Annotated[str, Field(min_length=1, max_length=200)]
 EventPattern = Annotated[str, Field(max_length=128, pattern=EVENT_TYPE)]
 
 
@@ -222,6 +223,10 @@ class AgentBody(BaseModel):
     message_policy: MessagePolicy | None = None
     published: list[Door] = Field(default=[], max_length=len(DOORS))
     """Doors through which clients of other standards may use it."""
+    on_workers: bool = False
+    """True if workers on other machines execute its runs."""
+    worker_labels: list[WorkerLabel] = Field(default=[], max_length=100)
+    """Labels that a worker needs to execute them."""
     enabled: bool = True
 
 
@@ -355,4 +360,7 @@ class AgentResponse(TypedDict):
     """The fields that were given."""
     published: list[Door]
     """Doors through which clients of other standards may use it."""
+    on_workers: bool
+    """True if workers on other machines execute its runs."""
+    worker_labels: list[str]
     enabled: bool

@@ -4,7 +4,8 @@ from operator import attrgetter
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from parlour.core.access.keys import ApiKeyRecord, ApiKeys, Scope
 from parlour.core.model.ids import ApiKeyId
@@ -19,6 +20,8 @@ from ..pagination import Cursor, Limit, paginate
 from ..responses import PageResponse
 
 KeyPath = Annotated[ApiKeyId, Path(max_length=64)]
+WorkerLabel = Annotated[str, Field(min_length=1, max_length=200)]
+RunnerName = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class NewKey(BaseModel):
@@ -31,6 +34,16 @@ class NewKey(BaseModel):
     scope: Scope = "chat"
     expires_in_days: float | None = Field(default=None, gt=0, le=3650)
     """Days until the key expires; None means never."""
+    labels: list[WorkerLabel] = Field(default=[], max_length=100)
+    """Labels that a worker with this key may have; only for the scope `worker`."""
+    runners: list[RunnerName] = Field(default=[], max_length=1000)
+    """Runners that a worker with this key may execute; empty for any. Only for the scope `worker`."""
+
+    @model_validator(mode="after")
+    def _only_for_workers(self) -> "NewKey":
+        if self.scope != "worker" and (self.labels or self.runners):
+            raise PydanticCustomError("worker_key", "labels and runners are for keys with the scope 'worker'")
+        return self
 
 
 def router(keys: ApiKeys, cursors: Cursors, clock: Clock) -> APIRouter:
@@ -41,7 +54,8 @@ def router(keys: ApiKeys, cursors: Cursors, clock: Clock) -> APIRouter:
         """`key` is in this answer only."""
         days = body.expires_in_days
         expires_at = clock.now() + int(days * 24 * 3600 * 1000) if days else 0
-        secret, key = await keys.create(body.name, body.scope, principal.owner, expires_at)
+        bounds = (body.labels, body.runners)
+        secret, key = await keys.create(body.name, body.scope, principal.owner, expires_at, *bounds)
         return {**_to_response(key), "key": secret}
 
     @routes.get("/api-keys")
@@ -51,7 +65,7 @@ def router(keys: ApiKeys, cursors: Cursors, clock: Clock) -> APIRouter:
 
     @routes.delete("/api-keys/{key_id}", status_code=204)
     async def revoke_key(key_id: KeyPath, principal: Admin) -> Response:
-        """It fails on its next request."""
+        """It fails on its next request; a worker with it is disconnected and loses its runs."""
         if not await keys.revoke(key_id, principal.owner):
             raise not_found(f"an active key '{key_id}'", "GET /api/v1/api-keys lists them")
         return Response(status_code=204)
@@ -64,6 +78,8 @@ def _to_response(key: ApiKeyRecord) -> ApiKey:
         "key_id": key.key_id,
         "name": key.name,
         "scope": key.scope,
+        "labels": list(key.labels),
+        "runners": list(key.runners),
         "created_at": key.created_at,
         "expires_at": key.expires_at or None,
         "last_used_at": key.last_used_at or None,

@@ -35,6 +35,9 @@ HELP = {
     "parlour_knowledge_stage_seconds": "How long stages of files and searches of knowledge bases took, by outcome",
     "parlour_connections": "Connections that are open",
     "parlour_active_runs": "Runs that are active",
+    "parlour_workers": "Workers that are registered and heard of",
+    "parlour_remote_runs": "Runs that wait for a worker or are held by one, by status",
+    "parlour_remote_wait_seconds": "How long runs waited for a worker process that claimed them",
     "parlour_resident_memory_bytes": "Memory of the Host's own process",
 }
 

@@ -54,6 +54,7 @@ class RunFacts(TypedDict):
     updated_at: TimestampMs
     deadline_at: TimestampMs | None
     cancel_requested_at: TimestampMs | None
+    claimed_by: Annotated[str | None, Field(description="The worker that executes it, or did")]
     usage: RunUsageResponse
     metadata: dict[str, Any]
 

@@ -23,7 +23,7 @@ CREATE TABLE api_keys (
 	digest TEXT NOT NULL, 
 	created_at INTEGER NOT NULL, 
 	expires_at INTEGER NOT NULL, 
-	revoked_at INTEGER NOT NULL, last_used_at INTEGER DEFAULT '0' NOT NULL, 
+	revoked_at INTEGER NOT NULL, last_used_at INTEGER DEFAULT '0' NOT NULL, labels TEXT DEFAULT '[]' NOT NULL, runners TEXT DEFAULT '[]' NOT NULL, 
 	PRIMARY KEY (key_id), 
 	CONSTRAINT api_keys_unique_digest UNIQUE (digest)
 )
@@ -778,7 +778,7 @@ CREATE TABLE runtimes (
 	definition TEXT NOT NULL, 
 	registered_at INTEGER NOT NULL, 
 	last_seen_at INTEGER NOT NULL, 
-	expires_at INTEGER NOT NULL, 
+	expires_at INTEGER NOT NULL, key_id TEXT DEFAULT '' NOT NULL, 
 	PRIMARY KEY (runtime_id)
 )
  STRICT
@@ -1104,4 +1104,4 @@ CREATE TRIGGER knowledge_chunks_removed AFTER DELETE ON knowledge_chunks BEGIN I
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0024');
+INSERT INTO alembic_version VALUES ('0025');
