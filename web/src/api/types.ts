@@ -53,6 +53,7 @@ export type UsageItem = Schemas["UsageResponse"];
 
 export type Plugin = Schemas["PluginResponse"];
 export type PluginPage = Schemas["PluginPageResponse"];
+export type PluginProgram = Schemas["PluginProgramResponse"];
 export type BundledPlugin = Schemas["BundledPluginResponse"];
 export type PermissionWords = Schemas["PermissionTextResponse"];
 export type KnowledgeBase = Schemas["KnowledgeBaseResponse"];

@@ -17,6 +17,7 @@ import { InstallDialog } from "./InstallDialog";
 import { Permissions } from "./Permissions";
 import { PluginConfig } from "./PluginConfig";
 import { PluginPages } from "./PluginPages";
+import { Programs } from "./Programs";
 import * as pluginQueries from "./queries";
 import { PLUGIN_KEYS } from "./queryKeys";
 import { RemovePlugin } from "./RemovePlugin";
@@ -88,6 +89,11 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
         {plugin.configurable && (
           <Collapsible title={t("plugins.config")}>
             <PluginConfig id={plugin.id} />
+          </Collapsible>
+        )}
+        {plugin.permissions.asked.processes && (
+          <Collapsible title={t("programs.title")}>
+            <Programs id={plugin.id} />
           </Collapsible>
         )}
         <Collapsible title={ungranted ? t("plugins.permissionsSome", { count: ungranted }) : t("plugins.permissions")}>

@@ -89,6 +89,7 @@ from parlour.http.platform_callbacks import endpoints as platform_callbacks
 from parlour.http.plugins import config_endpoints as plugin_configs
 from parlour.http.plugins import endpoints as plugins
 from parlour.http.plugins import page_endpoints as plugin_pages
+from parlour.http.plugins import program_endpoints as plugin_programs
 from parlour.http.plugins.audit import PluginAudit
 from parlour.http.plugins.config_endpoints import PluginConfigForms
 from parlour.http.plugins.pages import PluginPages
@@ -356,6 +357,7 @@ class RouterBuilder:
             plugin_pages.router(
                 PluginPages(host.plugins, host.knowledge.components, host.runtime, host.core.audit_log, host.clock)
             ),
+            plugin_programs.router(host.plugins, host.programs),
             plugin_configs.router(PluginConfigForms(host.plugins, host.core.plugin_configs, host.secrets, host.clock)),
             tools.router(mcp.registry, host.cursors),
             box.router(
