@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
 from parlour.app.settings import HostSettings
 
-from . import box, clock, environment_checks, plugin_checks, postgres, proxies, storage, upgrade_notes
+from . import box, clock, environment_checks, plugin_checks, postgres, proxies, storage, upgrade_notes, worker
 from .finding import Finding, problem
 
 
@@ -23,6 +23,7 @@ async def run_checks(settings: HostSettings) -> AsyncIterator[Finding]:
         clock.check,
         environment_checks.check,
         box.check,
+        worker.check,
         proxies.check,
         plugin_checks.check,
     )
