@@ -123,6 +123,13 @@ def test_memory_hog_and_fork_bomb_are_contained_and_explained(host: Host, agent:
     assert run_command(host, agent, "echo alive", conversation_id="beside")["is_error"] is False
 
 
+def test_commands_are_measured_by_their_outcome(host: Host, agent: str) -> None:
+    run_command(host, agent, "true")
+    text = host.http(host.key("viewer")).get(f"{host.address}/metrics").text
+    assert 'parlour_box_commands_total{status="completed",reason=""}' in text
+    assert 'parlour_box_call_seconds_count{action="box_exec",outcome="done"}' in text
+
+
 def test_session_is_listed_with_its_files_and_can_be_ended(host: Host, agent: str) -> None:
     run_command(host, agent, "mkdir -p shown; echo x > shown/file.txt", conversation_id="listed")
     [session] = [each for each in host.items("/box/sessions") if each["title"].endswith(":listed")]

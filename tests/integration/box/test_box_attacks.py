@@ -4,19 +4,22 @@ import json
 import statistics
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 
+import psutil
 import pytest
 
+from parlour_sdk.values import dataclass
 from tests.support.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, Host, Json, texts
 from tests.support.scripted import CALLER, CALLING_PLUGIN
 
 pytestmark = [pytest.mark.long, pytest.mark.quiet, pytest.mark.timeout(900)]
 QUOTA_MB = 64
 MAX_SESSIONS = 16
-MESSAGES = 120
+TURNS, MESSAGES = 4, 15
+QUIET_PERCENT = 25
 ALLOWED_RATIO = 1.5
 SCAN = """
 import socket
@@ -64,25 +67,51 @@ class Others:
         self._echo = host.agent(ECHO)
         self._agent = agent
 
-    def latency(self, messages: int = MESSAGES) -> float:
-        """Returns the median milliseconds of two messages: one that is answered at once, and one after a command."""
+    def latencies(self, messages: int) -> list[float]:
+        """Returns the milliseconds of pairs of messages: one that is answered at once, and one after a command."""
         taken = []
         for number in range(messages):
             started = time.perf_counter()
             assert texts(self._host.ask(self._echo, f"message {number}", conversation_id="other")) != []
             assert not run(self._host, self._agent, "echo fine", "other")["is_error"]
             taken.append((time.perf_counter() - started) * 1000)
-        return statistics.median(taken)
+        return taken
+
+    def compare(self, act: Callable[[], Json]) -> "Compared":
+        """Measures alone and beside an act in turns, so that both see the same machine."""
+        alone, beside, outcomes = [], [], []
+        for _ in range(TURNS):
+            alone += self.latencies(MESSAGES)
+            with repeated(act) as acted:
+                beside += self.latencies(MESSAGES)
+            outcomes += acted
+        return Compared(statistics.median(alone), statistics.median(beside), outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Milliseconds of others, alone and beside something, and what became of that."""
+
+    alone: float
+    beside: float
+    outcomes: list[Json]
+
+    @property
+    def ratio(self) -> float:
+        return self.beside / self.alone
+
+    def __str__(self) -> str:
+        return f"others {self.alone:.1f} ms alone, {self.beside:.1f} ms beside it ({self.ratio:.2f} times)"
 
 
 @contextmanager
-def repeated(act: object) -> Iterator[list[Json]]:
+def repeated(act: Callable[[], Json]) -> Iterator[list[Json]]:
     """Repeats an act in a thread, and collects its outcomes."""
     stopping, outcomes = threading.Event(), []
 
     def repeat() -> None:
         while not stopping.is_set():
-            outcomes.append(act())  # type: ignore[operator]
+            outcomes.append(act())
 
     thread = threading.Thread(target=repeat)
     thread.start()
@@ -95,30 +124,22 @@ def repeated(act: object) -> Iterator[list[Json]]:
 
 def test_s4_attacks_are_contained_and_others_hardly_notice(host: Host) -> None:
     agent = host.agent(CALLER, box_policy={"tools": ["exec"]})
-    others = Others(host, agent)
-    others.latency(20)
-    lines, ratios = [], {}
+    others, numbers = Others(host, agent), count()
+    others.latencies(20)
+    is_quiet = psutil.cpu_percent(2) < QUIET_PERCENT
+    found = {}
     for name, (command, words) in ATTACKS.items():
-        before = others.latency()
-        with repeated(lambda command=command: run(host, agent, command, "attacker")) as outcomes:
-            during = others.latency()
-        alone = (before + others.latency()) / 2
-        ratios[name] = during / alone
-        lines.append(f"{name}: others {alone:.1f} ms alone, {during:.1f} ms beside it ({ratios[name]:.2f} times)")
-        text = outcomes[-1]["content"][0]["text"]
-        assert outcomes[-1]["is_error"], text
+        found[name] = others.compare(lambda command=command: run(host, agent, command, "attacker"))  # type: ignore[misc]
+        print(f"\n{name}: {found[name]}")  # noqa: T201
+        last = found[name].outcomes[-1]
+        text = last["content"][0]["text"]
+        assert last["is_error"], text
         assert words in text, f"{name}: {text[-300:]}"
         assert run(host, agent, "echo alive", "attacker")["content"][0]["text"] == "alive\n"
-    numbers = count()
-    before = others.latency()
-    with repeated(lambda: run(host, agent, "true", f"storm {next(numbers)}")) as outcomes:
-        during = others.latency()
-        while len(outcomes) < 1000:
-            time.sleep(0.05)
-    alone = (before + others.latency()) / 2
-    ratios["many sessions"] = during / alone
-    lines.append(f"{len(outcomes)} sessions: others {alone:.1f} ms alone, {during:.1f} ms beside them")
-    print("\n" + "\n".join(lines))  # noqa: T201
+    storm = found["new sessions"] = others.compare(lambda: run(host, agent, "true", f"storm {next(numbers)}"))
+    print(f"\n{len(storm.outcomes)} new sessions: {storm}; {'quiet' if is_quiet else 'busy'} machine")  # noqa: T201
+    assert len(storm.outcomes) > MAX_SESSIONS
     assert len(host.items("/box/sessions")) <= MAX_SESSIONS
-    assert not [each for each in outcomes if each["is_error"]]
-    assert {name: ratio for name, ratio in ratios.items() if ratio > ALLOWED_RATIO} == {}
+    assert not [each for each in storm.outcomes if each["is_error"]]
+    if is_quiet:  # elsewhere the ratio is that of other programs
+        assert {name: each.ratio for name, each in found.items() if each.ratio > ALLOWED_RATIO} == {}

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 from tests.integration.conftest import MakeHost
-from tests.support.harness import eventually
+from tests.support.commands import parlour_here
+from tests.support.harness import Host, eventually
 
 from .test_bases import HANDBOOK, finished, new_base, search, upload
 
@@ -50,6 +51,36 @@ def test_lost_vectors_are_made_anew_and_words_are_searched_meanwhile(make_host: 
         lambda: host.http().get(f"/knowledge-bases/{kb_id}").json()["status"] == "ready", "the vectors are complete"
     )
     assert search(host, kb_id, "annual leave", mode="vector")
+
+
+def test_a_restored_base_has_its_files_and_makes_its_vectors_anew(make_host: MakeHost, tmp_path: Path) -> None:
+    host = make_host().start()
+    kb_id = new_base(host)
+    file = finished(host, kb_id, upload(host, kb_id, "handbook.md", HANDBOOK.encode())["file_id"])
+    backup, restored = tmp_path / "backup.tar.gz", tmp_path / "restored"
+    assert parlour_here("backup", backup, "--data", host.data).returncode == 0
+    host.stop()
+    restored.mkdir()
+    finished_process = parlour_here("restore", backup, "--data", restored / "data")
+    assert finished_process.returncode == 0, finished_process.stderr
+    assert not list((restored / "data").glob("knowledge/*.vec*")), "vectors are not in a backup"
+    other = Host(restored)
+    other.start()
+    try:
+        assert other.http().get(f"/knowledge-bases/{kb_id}").json()["status"] in ("rebuilding", "ready")
+        assert "twenty-six" in search(other, kb_id, "days of annual leave")[0]["text"]
+        base = eventually(
+            lambda: (
+                (found := other.http().get(f"/knowledge-bases/{kb_id}").json()) and found["status"] == "ready" and found
+            ),
+            "the vectors are complete",
+        )
+        assert (base["files"], base["chunks"]) == (1, file["chunks"])
+        assert search(other, kb_id, "annual leave", mode="vector")
+        content = other.http().get(f"/knowledge-bases/{kb_id}/files/{file['file_id']}/content")
+        assert content.content == HANDBOOK.encode()
+    finally:
+        other.close()
 
 
 def test_a_killed_host_continues_and_leaves_no_half_file(make_host: MakeHost) -> None:

@@ -3,8 +3,10 @@
 import asyncio
 import os
 import signal
+import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,11 +18,18 @@ from parlour.box.bubblewrap_backend import BubblewrapBackend
 from parlour.box.containers.backend import ContainerBackend
 from parlour.box.errors import BoxError
 from parlour.box.mount_policy import MountPolicy
+from parlour.box.sessions import BoxSessions
+from parlour.box.skill_store import SkillStore
+from parlour.box.workspace_images import WorkspaceImages
+from parlour.box.workspaces import Workspaces
+from parlour.core.box.messages import ExecRequest, SessionSpec
 from parlour.testing.box_backend_contract import IsolationContract, MakeBackend, run, started
 
 from .podman_support import IMAGE, install_podman, podman
 
 pytestmark = [pytest.mark.long, pytest.mark.root, pytest.mark.timeout(600)]
+
+QUOTA_MB = 16
 
 HOLD_A_CONTAINER = """
 import asyncio, sys
@@ -131,6 +140,39 @@ async def test_workspace_of_another_backend_can_be_used(backend: ContainerBacken
     async with started(other, workspace) as sandbox:
         output, _ = await run(sandbox, "cat folder/file; echo three > folder/file && rm new && echo removed")
     assert output == "two\nremoved\n"
+
+
+async def test_kernel_limits_the_workspace_of_a_container(backend: ContainerBackend, tmp_path: Path) -> None:
+    images = WorkspaceImages(QUOTA_MB)
+    assert images.problem(tmp_path) == ""
+    workspaces = Workspaces(tmp_path, 7, QUOTA_MB, images)
+    sessions = BoxSessions(backend, workspaces, SkillStore(tmp_path / "skills", 7), 300, 4, QUOTA_MB)
+    spec = SessionSpec(session_id="full", cpus=1, memory_mb=128, processes=32)
+    command = f"dd if=/dev/zero of=big bs=1M count={2 * QUOTA_MB}"
+    try:
+        result = await sessions.exec(ExecRequest(session=spec, command=command, timeout_seconds=60))
+        assert (result["status"], result["code"], result["reason"]) == ("completed", 1, "quota")
+        result = await sessions.exec(ExecRequest(session=spec, command="rm big; touch new", timeout_seconds=60))
+        assert result["code"] == 0
+    finally:
+        await sessions.close()
+
+
+async def test_commands_in_a_container_wait_for_no_engine(backend: ContainerBackend, tmp_path: Path) -> None:
+    began = time.perf_counter()
+    async with started(backend, tmp_path) as sandbox:
+        start = (time.perf_counter() - began) * 1000
+        taken = []
+        for _ in range(100):
+            began = time.perf_counter()
+            await run(sandbox, "true")
+            taken.append((time.perf_counter() - began) * 1000)
+    p50 = statistics.median(taken)
+    began = time.perf_counter()
+    podman("info", "--format", "{{.Version.Version}}")
+    engine = (time.perf_counter() - began) * 1000
+    print(f"\npodman: start {start:.0f} ms, exec p50 {p50:.1f} ms, the engine alone {engine:.0f} ms")  # noqa: T201
+    assert p50 < engine / 2
 
 
 async def test_missing_image_is_named_with_the_command_that_fetches_it(tmp_path: Path) -> None:

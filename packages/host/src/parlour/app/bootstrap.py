@@ -163,7 +163,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         await knowledge.open(ports, core, directory.folder)
         tuning = LiveSettings(ports.journal, defaults_from_config(settings))
         await tuning.load()
-        box = await stack.enter_async_context(open_box(settings, directory, core, ports, skills))
+        box = await stack.enter_async_context(open_box(settings, directory, core, ports, skills, measurements))
         open_tool_services = await stack.enter_async_context(open_tools(settings, tools, core, ports, secrets, box))
         reloads = config_reloads(
             core, models.repository, open_tool_services.mcp_repository, skills.parts.repository, tuning

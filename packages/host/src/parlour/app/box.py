@@ -6,6 +6,7 @@ from pathlib import Path
 
 from parlour.core.box.messages import BoxConfig, E2bAccount
 from parlour.core.model.agent import Agent
+from parlour.core.observability.metrics import Metrics
 from parlour.core.redaction import Redactor
 from parlour.plugin_runtime.remote.address import read_token
 from parlour.providers.box.attachments import BoxAttachments
@@ -98,7 +99,12 @@ def box_config(settings: HostSettings, data: Path) -> BoxConfig:
 
 @asynccontextmanager
 async def open_box(
-    settings: HostSettings, directory: DataDirectory, core: Core, ports: CorePorts, skills: SkillSubsystem
+    settings: HostSettings,
+    directory: DataDirectory,
+    core: Core,
+    ports: CorePorts,
+    skills: SkillSubsystem,
+    metrics: Metrics,
 ) -> AsyncIterator[BoxSubsystem]:
     """Opens the Box. Its process starts with the first need."""
     box = settings.box
@@ -113,7 +119,7 @@ async def open_box(
 
     await skills.open(ports, core, unavailable_reason, lambda: connection.status.state == "ready")
     box_skills = BoxSkills(skills.parts.repository, skills.parts.packages, skills.parts.activations, connection)
-    service = BoxService(connection, box_skills, ports.clock)
+    service = BoxService(connection, box_skills, ports.clock, metrics)
     files = BoxFiles(service)
     callers = BoxCallers(core.sessions, core.agents, box_skills, ports.journal, box.force_template)
     wheels = SkillWheels(service, files, box_skills, box.download_wheels)

@@ -81,8 +81,13 @@ class BoxSession:
 
     def _with_files(self, result: Fields) -> Fields:
         """Says that the files end with the sandbox if they are in its memory."""
-        is_ending = result["status"] == "timed_out" or result["code"] is None
-        return {**result, "files_lost": True} if is_ending and self.workspace.memory_mb else result
+        return {**result, "files_lost": True} if ends_session(result) and self.workspace.memory_mb else result
+
+
+def ends_session(result: Fields) -> bool:
+    """Returns whether a session can't go on after a command."""
+    is_killed = result["status"] == "killed" and (result["code"] is None or result.get("reason") == "processes")
+    return is_killed or result["status"] == "timed_out"
 
 
 def _killed(reason: str) -> Fields:

@@ -22,7 +22,7 @@ from .backend import Backend, Fields, SandboxFolders
 from .errors import BoxError, SandboxGone
 from .processes import ManagedProcess
 from .quota import wait_until_over
-from .session import BoxSession
+from .session import BoxSession, ends_session
 from .skill_store import SkillStore
 from .workspaces import OpenWorkspace, Workspaces
 
@@ -65,8 +65,7 @@ class BoxSessions:
 
     async def close(self) -> None:
         """Ends all sessions. Their workspaces stay."""
-        for session_id in list(self._sessions):
-            await self.end(session_id)
+        await asyncio.gather(*(self.end(session_id) for session_id in list(self._sessions)))
         await self._tasks.aclose()
 
     def all(self) -> list[BoxSession]:
@@ -78,9 +77,9 @@ class BoxSessions:
         return next((each for each in self.all() if each.spec.session_id == session_id), None)
 
     async def exec(self, request: ExecRequest) -> Fields:
-        """Runs a command. A session whose command ran out of time is ended, since parts of it may linger."""
+        """Runs a command. A session is ended if parts of the command may linger: it ran out of time or of processes."""
         result = await self._use(request.session, lambda session: session.exec(request))
-        if result["status"] == "timed_out" or (result["status"] == "killed" and result["code"] is None):
+        if ends_session(result):
             await self.end(request.session.session_id)
         return result
 

@@ -4,10 +4,12 @@ It needs root. All functions block on the disk.
 """
 
 import contextlib
+import errno
 import logging
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -20,6 +22,8 @@ IMAGE_SUFFIX: Final = ".img"
 UNFINISHED_SUFFIX: Final = ".unfinished"
 MEBIBYTE: Final = 1024 * 1024
 SMALLEST_MB: Final = 4
+COPIED_BYTES: Final = 1024 * 1024
+EMPTY_PREFIX: Final = ".empty-"
 PROGRAMS: Final = ("mkfs.ext4", "mount", "umount", "e2fsck", "resize2fs")
 SYSTEM_PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
 COMMAND_SECONDS: Final = 60.0
@@ -49,16 +53,15 @@ class WorkspaceImages:
         if missing:
             return f"{missing[0]} is not installed"
         folder = root / f".probe-{os.getpid()}"
-        image = image_of(folder)
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _make(image, SMALLEST_MB)
-            _mount(image, folder)
+            self._copy_empty(root, image_of(folder))
+            _mount(image_of(folder), folder)
             _run("umount", str(folder))
         except (ImageFailed, OSError) as error:
             return str(error)
         finally:
-            image.unlink(missing_ok=True)
+            image_of(folder).unlink(missing_ok=True)
             with contextlib.suppress(OSError):
                 folder.rmdir()
         return ""
@@ -93,7 +96,7 @@ class WorkspaceImages:
         unfinished = image.with_name(image.name + UNFINISHED_SUFFIX)
         unfinished.unlink(missing_ok=True)
         try:
-            _make(unfinished, self._size_mb)
+            self._copy_empty(folder.parents[1], unfinished)
             if any(folder.iterdir()):
                 _copy_into(unfinished, folder)
         except (ImageFailed, OSError, shutil.Error) as error:
@@ -102,6 +105,18 @@ class WorkspaceImages:
         unfinished.rename(image)
         for entry in folder.iterdir():  # they are in the image now
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+
+    def _copy_empty(self, root: Path, image: Path) -> None:
+        """Copies the empty image of this size, which is faster than to make each one."""
+        empty = root / f"{EMPTY_PREFIX}{self._size_mb}{IMAGE_SUFFIX}"
+        if not empty.exists():
+            for old in root.glob(f"{EMPTY_PREFIX}*"):
+                old.unlink(missing_ok=True)
+            with tempfile.TemporaryDirectory(dir=root, prefix=EMPTY_PREFIX) as place:
+                made = Path(place, "made")
+                _make(made, self._size_mb)
+                made.rename(empty)
+        _copy_sparse(empty, image)
 
     def _repair_and_grow(self, image: Path) -> None:
         """Repairs an image that was not unmounted in order, and grows one that was made for a smaller quota."""
@@ -126,6 +141,26 @@ def _make(image: Path, size_mb: int) -> None:
     finally:
         os.close(descriptor)
     _run("mkfs.ext4", *MAKE_OPTIONS, str(image))
+
+
+def _copy_sparse(source: Path, target: Path) -> None:
+    """Copies the parts of a file that have data."""
+    with source.open("rb") as read, target.open("wb") as written:
+        os.fchmod(written.fileno(), 0o600)
+        size = os.fstat(read.fileno()).st_size
+        os.truncate(written.fileno(), size)
+        end = 0
+        while True:
+            try:
+                start = os.lseek(read.fileno(), end, os.SEEK_DATA)
+            except OSError as error:
+                if error.errno == errno.ENXIO:  # there is no more data
+                    return
+                raise
+            end = os.lseek(read.fileno(), start, os.SEEK_HOLE)
+            while start < end:
+                piece = os.pread(read.fileno(), min(end - start, COPIED_BYTES), start)
+                start += os.pwrite(written.fileno(), piece, start)
 
 
 def _mount(image: Path, folder: Path) -> None:

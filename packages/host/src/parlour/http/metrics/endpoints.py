@@ -33,6 +33,8 @@ HELP = {
     "parlour_door_requests_total": "Requests to doors, by door and result: accepted, repeated, or why refused",
     "parlour_knowledge_jobs_total": "Attempts of background work on knowledge bases, by task and outcome",
     "parlour_knowledge_stage_seconds": "How long stages of files and searches of knowledge bases took, by outcome",
+    "parlour_box_call_seconds": "How long calls to the Box took, by action and outcome",
+    "parlour_box_commands_total": "Commands that ran in the Box, by how they ended and what stopped them",
     "parlour_connections": "Connections that are open",
     "parlour_active_runs": "Runs that are active",
     "parlour_workers": "Workers that are registered and heard of",

@@ -1,9 +1,10 @@
 """What operators see and do: sessions, recent errors, and a probe that shows whether isolation holds."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 from uuid import uuid4
 
 from parlour.core.box.messages import SessionSpec
@@ -17,6 +18,8 @@ from .connection import BoxConnection
 from .results import decoded_output
 from .skills import BoxSkills
 
+CALL_SECONDS: Final = "parlour_box_call_seconds"
+COMMANDS_TOTAL: Final = "parlour_box_commands_total"
 MAX_ERRORS: Final = 200
 PROBE_SECONDS: Final = 30.0
 TIMEOUT_PROBE_SECONDS: Final = 0.5
@@ -31,10 +34,21 @@ PROBES: Final[Sequence[tuple[str, str, float, Requirement]]] = (
 )
 
 
+class BoxMeasurements(Protocol):
+    """Collects counts and durations by name and labels."""
+
+    def count(self, name: str, *labels: tuple[str, str]) -> None: ...
+
+    def observe(self, name: str, seconds: float, *labels: tuple[str, str]) -> None: ...
+
+
 class BoxService:
     """Reads and ends sessions, and tries the Box out."""
 
-    def __init__(self, connection: BoxConnection, skills: BoxSkills, clock: Clock) -> None:
+    def __init__(
+        self, connection: BoxConnection, skills: BoxSkills, clock: Clock, measurements: BoxMeasurements | None = None
+    ) -> None:
+        self._measurements = measurements
         self._connection = connection
         self._skills = skills
         self._clock = clock
@@ -42,19 +56,31 @@ class BoxService:
 
     async def call(self, action: str, data: Mapping[str, Any], seconds: float) -> Any:
         """Makes a call, and remembers its failure. Skills that the Box lacks are sent, and the call is made again."""
-        session = data.get("session")
+        session, started, outcome = data.get("session"), time.perf_counter(), "done"
         try:
             try:
-                return await self._connection.call(action, dict(data), seconds)
+                return self._counted(await self._connection.call(action, dict(data), seconds))
             except ProviderFailed as failure:
                 if failure.code != "skill_missing" or not isinstance(session, dict):
                     raise
             await self._skills.send(session["skills"])
-            return await self._connection.call(action, dict(data), seconds)
+            return self._counted(await self._connection.call(action, dict(data), seconds))
         except ProviderFailed as failure:
+            outcome = failure.code
             session_id = str(session.get("session_id", "")) if isinstance(session, dict) else ""
             self._errors.append(BoxFailure(self._clock.now(), action, session_id, failure.code, failure.message))
             raise
+        finally:
+            if self._measurements is not None:
+                taken, labels = time.perf_counter() - started, (("action", action), ("outcome", outcome))
+                self._measurements.observe(CALL_SECONDS, taken, *labels)
+
+    def _counted(self, result: Any) -> Any:
+        """Counts how a command ended, and returns its result."""
+        if self._measurements is not None and "status" in result and "code" in result:
+            labels = (("status", str(result["status"])), ("reason", str(result.get("reason") or "")))
+            self._measurements.count(COMMANDS_TOTAL, *labels)
+        return result
 
     async def status(self) -> BoxStatus:
         """Returns the status, with the number of sessions. Starts the Box if that has not happened yet."""
