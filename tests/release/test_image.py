@@ -1,121 +1,94 @@
-"""Tests that the image is built by buildah on a minimal Debian, and that podman runs it hardened, with any user."""
+"""Tests that the image is built on a minimal Debian, and that podman runs it hardened, with sandboxes if wanted."""
 
+import asyncio
 import json
-import os
-import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
-from tests.support.harness import ROOT, eventually
+from parlour.testing.network import free_port
+from parlour.testing.onebot_simulator import Simulator
+from tests.support.harness import ROOT, bearer, eventually
+
+from .containers import IMAGE, READY, Engine, running
 
 pytestmark = [pytest.mark.long, pytest.mark.root, pytest.mark.timeout(1800)]
 
-PACKAGES = ("buildah", "podman", "debootstrap", "runc", "catatonit")
-BASE = "localhost/parlour-test-base"
-IMAGE = "localhost/parlour-test"
-CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 HARDENED = (
     "--read-only",
+    "--tmpfs=/tmp:mode=1777",
     "--cap-drop=ALL",
     "--security-opt=no-new-privileges",
     "--memory=768m",
-    "--network=none",
     "--no-healthcheck",
 )
-CONFIGURATION = '[containers]\ndefault_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]\n[engine]\nruntime = "runc"\n'
-"""Containers in a container may not raise limits, and have no systemd that manages control groups."""
-HEALTHY = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:5300/{}', timeout=4).status)"
+ALONE = (*HARDENED, "--network=none")
+TOKEN = "a-token-of-the-implementation"
 
 
-def run(*command: object, check: bool = True) -> str:
-    finished = subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert finished.returncode == 0 or not check, finished.stdout[-2000:] + finished.stderr[-3000:]
-    return finished.stdout + finished.stderr
-
-
-@pytest.fixture(scope="module")
-def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
-    """Yields the podman command, which keeps its images below a folder of this test."""
-    if any(shutil.which(program) is None for program in ("buildah", "podman", "debootstrap", "runc")):
-        run("apt-get", "install", "--yes", "--no-install-recommends", *PACKAGES)
-    folder = tmp_path_factory.mktemp("containers")
-    (folder / "containers.conf").write_text(CONFIGURATION)
-    os.environ["CONTAINERS_CONF"] = str(folder / "containers.conf")
-    stores = [f"--root={folder}/root", f"--runroot={folder}/run", "--storage-driver=vfs"]
-    yield ["podman", *stores, "--cgroup-manager=cgroupfs"]
-    run("buildah", *stores, "unshare", "true", check=False)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture(scope="module")
-def image(podman: list[str], tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Builds the image on a base that debootstrap made, with this machine's package sources and certificates."""
-    run("make", "release")
-    root = tmp_path_factory.mktemp("base") / "root"
-    run("debootstrap", "--variant=minbase", "--include=ca-certificates", "bookworm", root)
-    shutil.copy(CERTIFICATES, root / CERTIFICATES.relative_to("/"))
-    (root / "etc" / "pip.conf").write_text(f"[global]\ncert = {CERTIFICATES}\n")
-    shutil.copytree("/etc/apt/apt.conf.d", root / "etc" / "apt" / "apt.conf.d", dirs_exist_ok=True)
-    archive = root.with_suffix(".tar")
-    run("tar", "--create", "--file", archive, "--directory", root, ".")
-    run(*podman, "import", archive, BASE)
-    stores = podman[1:4]
-    file = "deploy/image/Containerfile"
-    built = ("--isolation=chroot", "--pull-never", "--format=docker", f"--build-arg=BASE={BASE}", "--file", file)
-    run("buildah", *stores, "bud", *built, "--tag", IMAGE, ".")
-    return IMAGE
-
-
-@contextmanager
-def running(podman: list[str], image: str, *options: str) -> Iterator[str]:
-    """Runs the image with these options and the hardened ones; yields the container's id when the Host is ready."""
-    container = run(*podman, "run", "--detach", *HARDENED, "--tmpfs=/tmp:mode=1777", *options, image).strip()
-    try:
-        eventually(lambda: answers(podman, container, "readyz"), "the Host in the container is ready", seconds=60)
-        yield container
-    finally:
-        run(*podman, "rm", "--force", "--time=10", container, check=False)
-
-
-def answers(podman: list[str], container: str, path: str) -> bool:
-    return run(*podman, "exec", container, "python3", "-c", HEALTHY.format(path), check=False).strip() == "200"
-
-
-def parlour(podman: list[str], container: str, *words: str) -> str:
-    return run(*podman, "exec", container, "parlour", *words, "--data", "/data").strip()
-
-
-def test_the_image_runs_hardened_and_keeps_its_volume(podman: list[str], image: str) -> None:
+def test_the_image_runs_hardened_and_keeps_its_volume(engine: Engine) -> None:
     volume = "--volume=parlour-test-data:/data"
-    with running(podman, image, volume) as container:
-        assert answers(podman, container, "healthz")
-        parlour(podman, container, "keys", "create", "--name", "kept")
-        status = run(*podman, "exec", container, "cat", "/proc/1/status")
+    with running(engine, *ALONE, volume) as container:
+        assert engine.podman("exec", container, "python3", "-c", READY.replace("readyz", "healthz")) == "200"
+        engine.parlour(container, "keys", "create", "--name", "kept")
+        status = engine.podman("exec", container, "cat", "/proc/1/status")
         assert "CapEff:\t0000000000000000" in status
         assert "NoNewPrivs:\t1" in status
-        run(*podman, "stop", "--time=20", container)
-        assert json.loads(run(*podman, "inspect", container))[0]["State"]["ExitCode"] == 0
-    with running(podman, image, volume) as container:
-        assert "kept" in parlour(podman, container, "keys", "list")
+        engine.podman("stop", "--time=20", container)
+        assert json.loads(engine.podman("inspect", container))[0]["State"]["ExitCode"] == 0
+    with running(engine, *ALONE, volume) as container:
+        assert "kept" in engine.parlour(container, "keys", "list")
 
 
-def test_any_user_of_group_root_can_run_the_image(podman: list[str], image: str) -> None:
-    with running(podman, image, "--user=1000730000:0", "--tmpfs=/data:mode=1777") as container:
-        assert run(*podman, "exec", container, "id", "-u").strip() == "1000730000"
+def test_any_user_of_group_root_can_run_the_image(engine: Engine) -> None:
+    with running(engine, *ALONE, "--user=1000730000:0", "--tmpfs=/data:mode=1777") as container:
+        assert engine.podman("exec", container, "id", "-u") == "1000730000"
 
 
-def test_the_image_says_how_its_plugins_are_isolated(podman: list[str], image: str) -> None:
-    with running(podman, image) as container:
-        assert "Plugins run without a sandbox" in run(*podman, "logs", container)
+def test_the_image_says_how_its_plugins_are_isolated(engine: Engine) -> None:
+    with running(engine, *ALONE) as container:
+        assert "Plugins run without a sandbox" in engine.podman("logs", container, check=False)
 
 
-def test_the_image_has_no_pip_and_no_compiler(podman: list[str], image: str) -> None:
+def test_the_shipped_profile_gives_plugins_sandboxes(engine: Engine) -> None:
+    profile = f"--security-opt=seccomp={ROOT / 'deploy' / 'image' / 'seccomp.json'}"
+    with running(engine, *ALONE, profile, "--security-opt=unmask=ALL") as container:
+        status = engine.podman("exec", container, "cat", "/proc/1/status")
+        assert "CapEff:\t0000000000000000" in status
+        assert "Seccomp:\t2" in status
+        assert "plugins run in bubblewrap, with a system call filter" in engine.parlour(container, "doctor")
+        assert "Plugins run without a sandbox" not in engine.podman("logs", container, check=False)
+
+
+def test_the_image_has_no_pip_and_no_compiler(engine: Engine) -> None:
     found = "for each in pip pip3 gcc cc make; do command -v $each; done; true"
     assert (
-        run(*podman, "run", "--rm", "--network=none", "--no-healthcheck", "--entrypoint=sh", image, "-c", found).strip()
-        == ""
+        engine.podman("run", "--rm", "--network=none", "--no-healthcheck", "--entrypoint=sh", IMAGE, "-c", found) == ""
     )
+
+
+async def test_a_onebot_implementation_outside_the_container_connects(engine: Engine, tmp_path: Path) -> None:
+    port = free_port()
+    with running(engine, *HARDENED, f"--publish=127.0.0.1:{port}:5300") as container:
+        key = engine.parlour(container, "keys", "create", "--name", "test")
+        bot = await asyncio.to_thread(new_onebot_bot, f"http://127.0.0.1:{port}/api/v1", key)
+        simulator = Simulator(10001, TOKEN)
+        async with asyncio.timeout(60), simulator.connecting(f"ws://127.0.0.1:{port}/hooks/{bot}/onebot/v11/ws"):
+            await simulator.say("hello from outside", user_id=11)
+            [answer] = await simulator.answered(1)
+
+    assert "add a provider" in answer.text
+
+
+def new_onebot_bot(api: str, key: str) -> str:
+    """Creates a bot that the built-in agent answers for, and returns its id."""
+    config = {"mode": "reverse", "port": 0, "access_token": TOKEN}
+    with httpx.Client(base_url=api, headers=bearer(key), timeout=60) as client:
+        [agent] = eventually(lambda: client.get("/agents").json()["items"], "the built-in agent is there")
+        made = client.post("/bots", json={"name": "qq", "adapter": "onebot11", "adapter_config": config})
+        assert made.status_code == 201, made.text
+        bot_id = str(made.json()["bot_id"])
+        routes = [{"event_type": "*", "handler_type": "agent", "handler_config": {"agent_id": agent["agent_id"]}}]
+        assert client.put(f"/bots/{bot_id}/routes", json=routes).status_code == 200
+    return bot_id

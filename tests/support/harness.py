@@ -146,6 +146,22 @@ class Host:
             for process in processes_below(self.data):
                 process.kill()
 
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def exit_status(self, seconds: float = 30) -> int:
+        """Waits for the Host to end by itself, and returns its status."""
+        assert self._process is not None
+        self._forget_clients()
+        status = self._process.wait(seconds)
+        self._process = None
+        return status
+
+    def leftovers(self) -> list[psutil.Process]:
+        """Returns the processes that name the Host's data on their command line."""
+        return processes_below(self.data)
+
     def log(self) -> str:
         return self._log.read_text()
 

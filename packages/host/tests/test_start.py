@@ -25,3 +25,10 @@ def test_the_help_of_a_command_does_not_load_pydantic() -> None:
     assert finished.returncode == 0, finished.stderr
     assert "--port" in finished.stdout
     assert finished.stdout.splitlines()[-1] == "False"
+
+
+def test_a_host_outside_a_cluster_loads_nothing_of_it() -> None:
+    program = "import sys, parlour.app.server, parlour.app.web.server, parlour.cli.serve\n"
+    program += "print([name for name in sys.modules if 'app.cluster.' in name or 'owner_relay' in name])"
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert finished.stdout == "[]\n", finished.stderr

@@ -21,7 +21,8 @@ from tests.support.starting import start
 class BoxProcess:
     """`parlour box` on a folder. It can be stopped and started again at the same address."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self._environment = environment
         self.data = folder / "remote"
         self._output = folder / "box-output.txt"
         self._port = 0
@@ -30,7 +31,7 @@ class BoxProcess:
     def start(self) -> None:
         command = [str(PARLOUR), "box", "--data", str(self.data), "--listen", f"127.0.0.1:{self._port}"]
         with self._output.open("wb") as output:
-            self.process = start(command, clean_environment({}), output, output)
+            self.process = start(command, clean_environment(self._environment), output, output)
         line = eventually(lambda: "token in" in (text := self._output.read_text()) and text, "the Box listens")
         self.url = line.splitlines()[0].removeprefix("The Box is at ")
         self._port = int(self.url.rpartition(":")[2])

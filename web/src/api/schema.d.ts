@@ -751,6 +751,87 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Cluster
+         * @description Which Hosts there are, and which of them owns what.
+         */
+        get: operations["read_cluster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cluster/hosts/{host_id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Drain Host
+         * @description The Host finishes its work, gives all its parts to the others, and takes none until it is resumed.
+         */
+        post: operations["drain_host"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cluster/hosts/{host_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Host
+         * @description The Host takes parts again.
+         */
+        post: operations["resume_host"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cluster/parts/{part}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move Part
+         * @description The owner finishes the work of the part and gives it to the named Host, which keeps it for 30 seconds at
+         *     least; then the parts are balanced as before.
+         */
+        post: operations["move_part"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/conversations": {
         parameters: {
             query?: never;
@@ -3777,6 +3858,12 @@ export interface components {
              */
             updated_at: number;
         };
+        ClusterResponse: {
+            /** @description False for a Host that has its database to itself; the lists are empty then. */
+            enabled: boolean;
+            hosts: components["schemas"]["HostResponse"][];
+            parts: components["schemas"]["PartResponse"][];
+        };
         /** @description Kinds of chain components that come in and go out. */
         ComponentKinds: {
             receive: string[];
@@ -4485,6 +4572,26 @@ export interface components {
         HealthResponse: {
             /** @constant */
             status: "ok";
+        };
+        /** @description A Host of the cluster. One that was fenced is listed for a day. */
+        HostResponse: {
+            /** @description Where the other Hosts reach it. */
+            address: string | null;
+            /** @description True for the Host that answers this request. */
+            answers_this: boolean;
+            fenced_at: number | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            host_id: string;
+            name: string;
+            parts: components["schemas"]["PartCounts"];
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            started_at: number;
+            /** @enum {string} */
+            state: "live" | "draining" | "fenced";
+            version: string;
         };
         /** @description What happened in an hour: counts by a short name. */
         HourlyFigures: {
@@ -5894,6 +6001,32 @@ export interface components {
             };
             mime_types: string[];
             parser: string;
+        };
+        /** @description The number of parts of each kind. */
+        PartCounts: {
+            bots: number;
+            duties: number;
+            shards: number;
+        };
+        /** PartMove */
+        PartMove: {
+            /** Host Id */
+            host_id: string;
+        };
+        /** @description A part of the work: a bot, a share of the conversations without a bot, or a duty. */
+        PartResponse: {
+            /** @description How often the owner has changed. */
+            epoch: number;
+            /** @description Its owner; null while it is free. */
+            host_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            moved_at: number;
+            part: string;
+            /** @description The Host that asks for it. */
+            wanted_by: string | null;
         };
         /** @description The most a runner may ever be granted. */
         Permissions: {
@@ -9746,6 +9879,132 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    drain_host: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resume_host: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    move_part: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                part: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PartMove"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartResponse"];
+                };
             };
             /** @description What went wrong, in words */
             default: {

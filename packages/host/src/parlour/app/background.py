@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
+from parlour.core.cluster.parts import SWEEPS_DUTY
 from parlour.core.journal.retry import retry_on_storage_failure
 from parlour.core.observability.live_feed import ComponentState
 from parlour.core.store.retention import Retention
@@ -38,7 +39,8 @@ async def run_background_services(host: Host) -> AsyncIterator[None]:
 async def _run_retention(host: Host, retention_settings: RetentionSettings) -> AsyncIterator[Retention]:
     """Deletes expired records periodically while the context is open."""
     retention = Retention(host.journal, host.core.artifacts, host.clock, retention_periods(host.live_settings.values()))
-    work = asyncio.create_task(retention.serve(retention_settings.first_seconds, retention_settings.every_hours * 3600))
+    seconds = (retention_settings.first_seconds, retention_settings.every_hours * 3600)
+    work = asyncio.create_task(retention.serve(*seconds, partial(host.core.ownership.owns, SWEEPS_DUTY)))
     try:
         yield retention
     finally:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing, contextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 from parlour.core.actions.served_gate import WireGate
 from parlour.core.config.bots import PlatformCursors
@@ -46,6 +47,7 @@ from parlour.version import VERSION
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.protocol.rules.process_permissions import from_lists
 
+from .artifact_settings import ArtifactSettings
 from .background import run_background_services
 from .box import open_box
 from .config_changes import config_reloads
@@ -61,9 +63,12 @@ from .release_record import record_release
 from .runtime_settings import defaults_from_config
 from .secret_key import FileSecretBox
 from .secret_rotation import SETTLE_SECONDS, SecretRotation
-from .settings import ArtifactSettings, HostSettings, TelemetrySettings
+from .settings import HostSettings, TelemetrySettings
 from .skills import SkillSubsystem
 from .tools import open_tools
+
+if TYPE_CHECKING:
+    from .cluster.membership import Membership
 
 
 @asynccontextmanager
@@ -77,8 +82,8 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         key_file = FileSecretBox(directory.secret_key)
         key_file.check()
         additions.on_locked(settings)
-        url = settings.database.url.get_secret_value()
-        opened_journal = await stack.enter_async_context(open_journal(url, directory.database, exclusive=True))
+        membership = await stack.enter_async_context(_membership(settings, ids))
+        opened_journal = await stack.enter_async_context(_journal(settings, directory, key_file, membership))
         measurements, usage, board = Metrics(), UsageTotals(), LiveFeed(clock)
         redacted = RedactedJournal(opened_journal, redactor)
         watching = stack.enter_context(_tracing_observers(settings.telemetry))
@@ -100,7 +105,13 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         secrets = RedactingSecretBox(key_file, redactor)
         tools = ToolRegistry(settings.tools.call_seconds)
         catalogue = BuiltinAdapterCatalogue(settings.platforms.external)
-        bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)
+        bots = Bots(
+            catalogue,
+            secrets,
+            clock,
+            BotStatusFile(directory.bot_status).write,
+            membership.ownership if membership else None,
+        )
         models = await stack.enter_async_context(open_models(settings.models, journal, secrets, clock))
         knowledge, skills = KnowledgeSubsystem(models.models, components, settings, measurements), SkillSubsystem()
         send_log = stack.enter_context(closing(SendLogFile(directory.send_log, journal, ids)))
@@ -144,6 +155,10 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
                 language=settings.workspace.language,
             )
         )
+        if membership is not None:
+            from .cluster.assembly import open_cluster, shared_ports
+
+            ports = shared_ports(ports, membership)
         core = build_core(ports)
         side.runtime.serve(WireGate(core.gate))
         cursors = PlatformCursors(ports.journal, ports.ownership, clock)
@@ -206,9 +221,40 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         stack.push_async_callback(side.close_programs)
         stack.push_async_callback(side.runtime.close)
         stack.push_async_callback(bots.close)
+        if membership is not None:
+            await stack.enter_async_context(open_cluster(host, membership, reloads))
         await stack.enter_async_context(run_background_services(host))
         await stack.enter_async_context(additions.run_with(host))
         yield host
+
+
+@asynccontextmanager
+async def _membership(settings: HostSettings, ids: Ids) -> "AsyncIterator[Membership | None]":
+    """Joins the cluster if the settings say so; yields None for a Host that has its database to itself."""
+    if not settings.cluster.enabled:
+        yield None
+        return
+    from .cluster.membership import join_cluster
+
+    async with join_cluster(settings, ids) as membership:
+        yield membership
+
+
+@asynccontextmanager
+async def _journal(
+    settings: HostSettings, directory: DataDirectory, key_file: FileSecretBox, membership: "Membership | None"
+) -> AsyncIterator[Journal]:
+    url = settings.database.url.get_secret_value()
+    member = membership.member if membership else None
+    async with open_journal(url, directory.database, exclusive=True, member=member) as journal:
+        if membership is None:
+            yield journal
+            return
+        from .cluster.assembly import shared_journal
+        from .cluster.requirements import require_same_key
+
+        await require_same_key(journal, key_file)
+        yield shared_journal(journal)
 
 
 def _plugin_permissions(plugins: RefreshablePluginManager, plugin_id: PluginId) -> PluginPermissions:

@@ -6,6 +6,7 @@ from parlour.core.access.audit_writer import AuditWriter
 from parlour.core.actions.gate import Gate
 from parlour.core.actions.gateway import GatewayTokens
 from parlour.core.approvals.service import ApprovalService
+from parlour.core.cluster.ownership import Ownership
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.bots import BotRepository
 from parlour.core.config.budgets import BudgetRepository
@@ -27,6 +28,7 @@ from parlour.core.jobs.jobs import Jobs
 from parlour.core.memory.service import MemoryService
 from parlour.core.message_policy.filters import TextFilters
 from parlour.core.model.command_rules import CommandRules
+from parlour.core.model.ids import PartId
 from parlour.core.models.days import Days
 from parlour.core.models.reservations import Reservations
 from parlour.core.platforms.directory import Directory
@@ -61,6 +63,7 @@ from .core_runs import build_run_actions, build_run_basics, build_runs
 class Core:
     """The objects of the core that the rest of the program uses."""
 
+    ownership: Ownership
     agents: AgentRepository
     bots: BotRepository
     routes: RouteRepository
@@ -134,6 +137,18 @@ class Core:
         await self.gateway.recover()
         self.lanes.open(await self.recovery.recover_all())
 
+    async def recover_part(self, part: PartId) -> None:
+        """Recovers the unfinished work of a part whose owner this Host has become."""
+        self.lanes.hold_part(part)
+        self.conversations.forget_cached()
+        await self.outbox.recover(part)
+        await self.reruns.recover(part)
+        await self.conversation_eraser.recover(part)
+        await self.jobs.recover((part,))
+        await self.approvals.recover(part)
+        await self.gateway.recover(part)
+        self.lanes.open_part(part, await self.recovery.recover_all(part))
+
 
 def build_core(ports: CorePorts) -> Core:
     """Builds the core on the given ports, one subsystem after the other. It loads and starts nothing."""
@@ -151,6 +166,7 @@ def build_core(ports: CorePorts) -> Core:
     tokens = GatewayTokens(basics.sessions, ports.redactor)
     gate = build_gate(ports, config, records, delivery, basics, runs, lanes, actions, tokens)
     return Core(
+        ownership=ports.ownership,
         agents=config.agents,
         bots=config.bots,
         routes=config.routes,

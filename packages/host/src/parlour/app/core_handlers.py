@@ -162,6 +162,7 @@ def build_lanes(
         dispatcher.quarantine,
         runs.starter.prepare,
         basics.slots,
+        ports.ownership,
     )
     control = RunControl(journal, sessions, lanes, remote, runs.active_runs, runs.event_completer, clock)
     targets = RequestedTargets(router, basics.checks, basics.grants)

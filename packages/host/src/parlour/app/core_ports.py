@@ -8,6 +8,7 @@ from parlour.core.actions.gate import PluginGrants
 from parlour.core.actions.processes import GrantedProcesses, NoProcesses
 from parlour.core.cluster.ownership import Ownership, SoleOwner
 from parlour.core.delivery.send_log import NullSendLog, SendLog
+from parlour.core.jobs.jobs import LOCAL_OWNER
 from parlour.core.journal import Journal
 from parlour.core.model.ports import Clock, Ids, PluginCaller, Surface
 from parlour.core.model.providers import Providers
@@ -34,6 +35,8 @@ class CorePorts:
     clock: Clock
     ids: Ids
     ownership: Ownership = field(default_factory=SoleOwner)
+    job_owner: str = LOCAL_OWNER
+    """Name under which this Host leases jobs."""
     components: ComponentRegistry = field(default_factory=ComponentRegistry)
     runners: RunnerRegistry = field(default_factory=RunnerRegistry)
     bots: PlatformBots = field(default_factory=NullBots)

@@ -158,7 +158,7 @@ def build_hooks(ports: CorePorts, config: ConfigParts, records: RecordParts) -> 
     """Builds the calls of plugin listeners and prompt hooks."""
     subscriptions = ListenerSubscriptions(ports.components, ports.plugin_grants)
     listeners = ListenerDispatcher(subscriptions, ports.plugins, config.bots, records.names, ports.listener_seconds)
-    jobs = Jobs(ports.journal, ports.ids, ports.clock)
+    jobs = Jobs(ports.journal, ports.ids, ports.clock, ports.ownership, ports.job_owner)
     retries = ListenerRetries(ports.journal, jobs, listeners, ports.clock)
     jobs.register(retries)
     host_events = HostEvents(subscriptions, retries)
@@ -194,7 +194,7 @@ def build_delivery(ports: CorePorts, config: ConfigParts, records: RecordParts, 
     reply_policy = ReplyPolicy(journal, clock)
     surfaces = {"platform": platforms, **ports.surfaces}
     sender = Sender(surfaces, ports.ownership, states, reply_policy, ports.send_log, clock)
-    outbox, typing = Outbox(journal, sender, clock), TypingIndicator(ports.bots)
+    outbox, typing = Outbox(journal, sender, ports.ownership, clock), TypingIndicator(ports.bots)
     checks = _build_checks(ports, config, records, hooks)
     service = DeliveryService(
         MessageComposer(feed, outbox, ports.bots, limits, config.languages, ids, clock),
@@ -211,7 +211,7 @@ def build_delivery(ports: CorePorts, config: ConfigParts, records: RecordParts, 
         service,
         policy,
         action_rows,
-        Conversations(journal, feed.publish_replacement),
+        Conversations(journal, feed.publish_replacement, ports.ownership),
         reply_policy,
         HeldReplies(journal, outbox, clock),
         checks,

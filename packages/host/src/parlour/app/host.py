@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parlour.core.config.live_settings import LiveSettings
 from parlour.core.journal import Journal
@@ -33,6 +33,9 @@ from .secret_rotation import SecretRotation
 from .seed import Seeder
 from .settings import HostSettings
 from .tools import ToolSubsystem
+
+if TYPE_CHECKING:
+    from .cluster.service import ClusterService
 
 logger = logging.getLogger(__name__)
 
@@ -94,6 +97,8 @@ class Host:
     """Set when unfinished work of an earlier process was recovered."""
     secret_rotation_requested: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the files of the secrets' key may have changed."""
+    cluster: "ClusterService | None" = None
+    """Set if this Host shares its database with others."""
     was_ready: bool = False
     final_writes_done: bool = True
     """False if the last writes of `stop` were not finished in time."""
@@ -111,15 +116,23 @@ class Host:
                 task.result()
             with self.core.registry.mark_starting(self._not_ready_plugins() if unfinished else ()):
                 await self.box.prepare(*self.core.agents.all())
-                await self.core.recover()
-                await self.knowledge.recover()
-                await self.bots.start()
+                await self._start_work()
                 await self.tools.mcp_servers.start()
                 self.waiting_for.remove("owed work")
                 self.recovered.set()
                 await plugins
         finally:
             plugins.cancel()
+
+    async def _start_work(self) -> None:
+        """Recovers unfinished work and connects the bots; in a cluster, those of the parts that this Host takes."""
+        if self.cluster is not None:
+            self.core.lanes.open([])
+            await self.cluster.start()
+            return
+        await self.core.recover()
+        await self.knowledge.recover()
+        await self.bots.start()
 
     async def _start_plugins(self) -> None:
         await self.plugins.refresh()
@@ -138,7 +151,8 @@ class Host:
 
     def _seeder(self) -> Seeder:
         bundled = self.settings.plugins.bundled
-        return Seeder(self.journal, self.models.repository, self.core.agents, self.plugins, self.ids, bundled)
+        is_sole = self.cluster is None
+        return Seeder(self.journal, self.models.repository, self.core.agents, self.plugins, self.ids, bundled, is_sole)
 
     def pending_start_steps(self) -> list[str]:
         """Returns what the Host is still waiting for: plugins that have neither started nor failed, and recovery.
@@ -159,6 +173,8 @@ class Host:
         """
         core = self.core
         core.gateway.stop_accepting()
+        if self.cluster is not None:
+            await self.cluster.leave()
         core.lanes.close()
         local_sessions = [session for session in core.sessions.all() if not session.remote]
         ends = [asyncio.ensure_future(session.ended.wait()) for session in local_sessions]

@@ -33,6 +33,7 @@ class Seeder:
         plugins: PluginManager,
         ids: Ids,
         bundled: bool,
+        is_sole: bool = True,
     ) -> None:
         self._journal = journal
         self._models = models
@@ -41,6 +42,8 @@ class Seeder:
         self._ids = ids
         self._bundled = bundled
         """True if the operator wants the bundled plugin."""
+        self._is_sole = is_sole
+        """False if other Hosts use the database, so that it may have data before this Host has plugins."""
 
     async def seed(self) -> None:
         """Adds the initial data once per database, and only if it has not been used yet.
@@ -48,7 +51,17 @@ class Seeder:
         Steps that fail are tried again at the next start.
         """
         if await self._has_data():
+            if not self._is_sole and self._bundled and any(each.runner_id == RUNNER_ID for each in self._agents.all()):
+                await self._ensure_runner()
             return
+        try:
+            await self._add_demo_model()
+        except GuardFailed:
+            return  # another Host on this database is faster
+        if self._bundled and await self._ensure_runner():
+            await self._add_agent()
+
+    async def _add_demo_model(self) -> None:
         if self._models.provider(DEMO_PROVIDER) is None:
             await self._models.put_provider(Provider(DEMO_PROVIDER, "Demo", "demo"))
         if self._models.model(DEMO_MODEL) is None:
@@ -58,8 +71,6 @@ class Seeder:
                     DEMO_MODEL, DEMO_PROVIDER, "demo", context_window=8192, max_output_tokens=1024, prices=costs_nothing
                 )
             )
-        if self._bundled and await self._ensure_runner():
-            await self._add_agent()
 
     async def _has_data(self) -> bool:
         rows = await self._journal.read(Select(META, where(name=DEFAULT_AGENT_META_KEY), limit=1))

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_core import PydanticCustomError
 
 from parlour.core.config.setting_declarations import RuntimeSetting
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from parlour.stores.address import ACCEPTED, is_accepted
 
+from .artifact_settings import ArtifactSettings
 from .box_settings import BoxSettings
+from .cluster_settings import ClusterSettings
 from .door_settings import DoorSettings
 from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
 from .knowledge_settings import KnowledgeSettings
@@ -121,34 +123,6 @@ class RunSettings(ConfigSection):
         int, RuntimeSetting(NewRate, "For all senders of a group on a platform together. 0: no limit.")
     ] = Field(default=120, ge=0)
     """Rate limit for new runs of all senders of a group together; 0: no limit."""
-
-
-class S3Settings(ConfigSection):
-    endpoint: str = Field(pattern=r"^https?://[^/?#]+$")
-    bucket: str = Field(min_length=1)
-    access_key: str = Field(min_length=1)
-    secret_key: SecretStr
-    region: str = "us-east-1"
-    prefix: str = ""
-
-
-class ArtifactSettings(ConfigSection):
-    store: Literal["folder", "s3"] = "folder"
-    folder: Path | None = None
-    s3: S3Settings | None = None
-    artifact_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
-    quota_bytes: int = Field(default=10 * 1024 * 1024 * 1024, ge=1024)
-    link_bytes: int = Field(default=20 * 1024 * 1024, ge=1024)
-    """Maximum size in bytes of a file that is downloaded from a link."""
-    unclaimed_upload_hours: float = Field(default=24, gt=0)
-
-    @model_validator(mode="after")
-    def _require_account(self) -> "ArtifactSettings":
-        if self.store == "s3" and self.s3 is None:
-            raise PydanticCustomError(
-                "s3_account", "store 's3' needs a section 's3' with endpoint, bucket, access_key and secret_key"
-            )
-        return self
 
 
 class RetentionSettings(ConfigSection):
@@ -348,6 +322,7 @@ class HostSettings(ConfigSection):
     http: HttpSettings = HttpSettings()
     runs: RunSettings = RunSettings()
     limits: LimitSettings = LimitSettings()
+    cluster: ClusterSettings = ClusterSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     retention: RetentionSettings = RetentionSettings()
     plugins: PluginSettings = PluginSettings()

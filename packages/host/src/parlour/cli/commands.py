@@ -60,6 +60,16 @@ COMMANDS: Final = (
     CliCommand(DEFAULT_COMMAND, "run the Host and open its page; what parlour alone does", "serve:start", _ADDRESS),
     CliCommand("serve", "run the Host", "serve:run", _ADDRESS),
     CliCommand(
+        "drain",
+        "let a Host of a cluster give its work to the others",
+        "drain:drain",
+        (
+            CliArgument("--host", default="", metavar="NAME", help="name or id of the Host (default: the one here)"),
+            CliArgument("--undo", action="store_true", help="let it take work again"),
+            CliArgument("--seconds", type=float, default=60.0, metavar="S", help="how long to wait (default: 60)"),
+        ),
+    ),
+    CliCommand(
         "keys create",
         "print a new key",
         "keys:create",

@@ -4,19 +4,26 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+from parlour.core.cluster.member import SINGLE_HOST, ClusterMember
 from parlour.core.journal import Journal, StorageFailed
 
 
 @asynccontextmanager
 async def open_journal(
-    url: str, file: Path, *, exclusive: bool = False, copy_before_upgrade: bool = True
+    url: str,
+    file: Path,
+    *,
+    exclusive: bool = False,
+    copy_before_upgrade: bool = True,
+    member: ClusterMember | None = None,
 ) -> AsyncIterator[Journal]:
     """Opens PostgreSQL at the address, or SQLite in the file if there is no address, with all tables.
 
     Raises StorageFailed. `exclusive` keeps other Hosts off the database; for a file, the lock on its data directory
-    does that. `copy_before_upgrade` copies a file before its schema is changed.
+    does that. `copy_before_upgrade` copies a file before its schema is changed. `member` is the place of a Host that
+    shares the database with others.
     """
-    async with _postgres(url, exclusive) if url else _sqlite(file, copy_before_upgrade) as journal:
+    async with _postgres(url, exclusive, member) if url else _sqlite(file, copy_before_upgrade) as journal:
         yield journal
 
 
@@ -56,11 +63,12 @@ async def _sqlite(file: Path, copy: bool) -> AsyncIterator[Journal]:
 
 
 @asynccontextmanager
-async def _postgres(url: str, exclusive: bool) -> AsyncIterator[Journal]:
+async def _postgres(url: str, exclusive: bool, member: ClusterMember | None) -> AsyncIterator[Journal]:
     with _driver():
         from .postgres import PostgresJournal, migrate
     await migrate.ensure(url)
-    async with PostgresJournal(url, exclusive=exclusive) as journal:
+    place = member or SINGLE_HOST
+    async with PostgresJournal(url, exclusive=exclusive, slot=place.slot, host_id=place.host_id) as journal:
         yield journal
 
 

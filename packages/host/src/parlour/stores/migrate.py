@@ -53,6 +53,7 @@ KNOWN_REVISIONS = (
     "0023",
     "0024",
     "0025",
+    "0026",
 )
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN_REVISIONS[-1]

@@ -29,6 +29,9 @@ class FakeOwnership:
     def owns(self, part: PartId) -> bool:
         return not self._fenced
 
+    def holds(self, part: PartId) -> bool:
+        return not self._fenced
+
     def epoch(self, part: PartId) -> int:
         return 1
 

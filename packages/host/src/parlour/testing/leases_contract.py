@@ -8,12 +8,12 @@ from parlour.core.cluster import owner_rows
 from parlour.core.cluster.leased_ownership import LeasedOwnership
 from parlour.core.cluster.leases import HostFacts, HostLease, HostLeases
 from parlour.core.cluster.tables import LEASES
-from parlour.core.journal import GuardFailed, Insert, Journal, Select, StorageFailed, Unit
+from parlour.core.journal import GuardFailed, Insert, Journal, Select, StorageFailed, Unit, Update, where
 from parlour.core.model.ids import HostId, PartId
-from parlour.core.store.tables import META
+from parlour.core.store.tables import INBOX, META
 
 ANN, BOB, EVE = HostId("ann"), HostId("bob"), HostId("eve")
-PART = PartId("bot:b1")
+PART, OTHER_PART = PartId("bot:b1"), PartId("shard:07")
 
 
 class LeaseRig(ABC):
@@ -42,13 +42,25 @@ async def notes(journal: Journal) -> list[str]:
     return sorted(row["name"] for row in await journal.read(Select(META)))
 
 
-async def take(journal: Journal, host_id: HostId) -> LeasedOwnership:
-    """Makes a Host the owner of the part."""
-    await journal.commit(Unit("part.add", (owner_rows.add(PART),)))
-    [part] = await owner_rows.all_parts(journal)
+def in_flight(event_seq: int, part: str) -> Insert:
+    numbers = {"event_seq": event_seq, "in_flight": 1, "attempts": 1, "transcribed": 0}
+    counts = {"failures": 0, "deaths": 0, "lone_deaths": 0}
+    return Insert(INBOX, {"lane": f"c{event_seq}", "part": part, "state": "running", "run_id": "", **numbers, **counts})
+
+
+async def crashes(journal: Journal) -> dict[int, tuple[int, int, int]]:
+    """Returns whether each event is in flight, its crashes, and those at which it was alone."""
+    rows = await journal.read(Select(INBOX))
+    return {row["event_seq"]: (row["in_flight"], row["deaths"], row["lone_deaths"]) for row in rows}
+
+
+async def take(journal: Journal, host_id: HostId, name: PartId = PART) -> LeasedOwnership:
+    """Makes a Host the owner of a part."""
+    await journal.commit(Unit("part.add", (owner_rows.add(name),)))
+    [part] = [each for each in await owner_rows.all_parts(journal) if each.part == name]
     await journal.commit(Unit("part.take", (owner_rows.take(part, host_id, 1),)))
     ownership = LeasedOwnership(HostLease())
-    ownership.add(PART, part.epoch + 1)
+    ownership.add(name, part.epoch + 1)
     return ownership
 
 
@@ -71,7 +83,7 @@ class LeasesContract:
         assert await rig.leases.fence_expired() == [ANN]
         assert await rig.leases.fence_expired() == []
         assert not await rig.leases.renew(ANN)
-        assert await owner_rows.live_hosts(bob) == [BOB]
+        assert await owner_rows.live_hosts(bob) == ([BOB], set())
         with pytest.raises(StorageFailed) as failure:
             await ann.commit(Unit("test.note", (note("late"),)))
         assert failure.value.code == "storage_fenced"
@@ -88,6 +100,22 @@ class LeasesContract:
         await rig.leases.leave(ANN)
         [part] = await owner_rows.all_parts(ann)
         assert (part.host_id, part.epoch) == ("", 2)
+
+    async def test_the_end_of_a_host_is_counted_once_for_all_its_events_in_flight(self, rig: LeaseRig) -> None:
+        """Two parts of one Host are recovered by different Hosts, and neither event was alone at the crash."""
+        ann = await rig.join(ANN)
+        await take(ann, ANN)
+        await take(ann, ANN, OTHER_PART)
+        await ann.commit(Unit("test.begin", tuple(in_flight(*each) for each in ((1, PART), (2, OTHER_PART), (3, "x")))))
+        await rig.end_lease(ANN)
+        await rig.leases.fence_expired()
+        assert await crashes(ann) == {1: (0, 1, 0), 2: (0, 1, 0), 3: (1, 0, 0)}
+        bob = await rig.join(BOB)
+        await take(bob, BOB)
+        await bob.commit(Unit("test.begin", (Update(INBOX, {"in_flight": 1}, where(event_seq=1)),)))
+        await rig.end_lease(BOB)
+        await rig.leases.fence_expired()
+        assert (await crashes(bob))[1] == (0, 2, 1)
 
     async def test_a_free_part_is_taken_by_one_host_only(self, rig: LeaseRig) -> None:
         ann, bob = await rig.join(ANN), await rig.join(BOB)

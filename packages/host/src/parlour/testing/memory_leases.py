@@ -14,6 +14,7 @@ from parlour.core.journal import (
     Row,
     Search,
     Select,
+    Statement,
     StorageFailed,
     Unit,
     Update,
@@ -21,7 +22,9 @@ from parlour.core.journal import (
     one_of,
     where,
 )
-from parlour.core.model.ids import HostId
+from parlour.core.model.ids import HostId, PartId
+from parlour.core.store import inbox
+from parlour.core.store.tables import INBOX
 
 from .memory_journal import MemoryDatabase, MemoryJournal
 
@@ -41,6 +44,7 @@ class MemoryHostLeases:
         if slot is None:
             raise StorageFailed("cluster_full", "there is no slot left")
         row: dict[str, str | int] = {"host_id": host.host_id, "name": host.name, "version": host.version}
+        row |= {"address": host.address, "draining": 0}
         lease: dict[str, str | int] = {"host_id": host.host_id, "slot": slot, "lease_until": self._lease_end()}
         added = Insert(HOSTS, {**row, "started_at": self._now(), "fenced_at": 0})
         self._database.commit(Unit("host.join", (added, Insert(LEASES, lease))))
@@ -66,13 +70,22 @@ class MemoryHostLeases:
         if hosts:
             theirs, now = where(host_id=one_of(*hosts)), self._now()
             freed: dict[str, str | int | Increment] = {"host_id": "", "epoch": Increment(), "moved_at": now}
-            statements = (
+            statements: tuple[Statement, ...] = (
+                *(each for host_id in hosts for each in self._crash_counts(host_id)),
                 Delete(LEASES, theirs, expect=ANY),
                 Update(HOSTS, {"fenced_at": now}, theirs, expect=ANY),
                 Update(OWNERS, {**freed}, theirs, expect=ANY),
             )
             self._database.commit(Unit("host.fence", statements))
         return hosts
+
+    def _crash_counts(self, host_id: HostId) -> list[Update]:
+        parts = [row["part"] for row in self._database.read(Select(OWNERS, where(host_id=host_id), ("part",)))]
+        in_parts = where(part=one_of(*parts)) if parts else ()
+        rows = self._database.read(Select(INBOX, in_parts)) if parts else []
+        count = sum(row["in_flight"] == 1 or row["state"] == "control" for row in rows)
+        flying = [row["part"] for row in rows if row["in_flight"]]
+        return [inbox.count_crash(count == 1, PartId(part)) for part in sorted({*flying})]
 
     def _lease_end(self) -> int:
         return self._now() + round(LEASE_SECONDS * 1000)

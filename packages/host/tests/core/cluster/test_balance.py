@@ -110,3 +110,25 @@ def test_a_leaving_host_gives_everything_away_and_takes_nothing() -> None:
 def test_a_fenced_host_does_nothing() -> None:
     moves = plan_moves(parts_of(HOSTS[0], NO_HOST), Members(HOSTS[0], HOSTS[1:]), START)
     assert (moves.take, moves.request, moves.release) == ((), (), ())
+
+
+def test_a_host_that_is_drained_gives_all_its_parts_to_the_others_and_gets_none() -> None:
+    ann, bob, eve = HOSTS[:3]
+    cluster = Cluster(parts_of(ann, ann, bob, bob, eve, eve), [bob, eve])
+    released = plan_moves(list(cluster.parts.values()), Members(ann, [bob, eve], is_leaving=True), START).release
+    assert len(released) == 2
+    for part in released:
+        cluster._change(part, host_id=NO_HOST)
+    for _ in range(10):
+        cluster.beat()
+    assert cluster.counts() == [3, 3]
+
+
+def test_a_part_that_an_operator_moves_goes_to_that_host_even_if_it_has_its_share() -> None:
+    ann, bob = HOSTS[:2]
+    cluster = Cluster(parts_of(ann, ann, bob, bob), [ann, bob])
+    first = next(iter(cluster.parts.values()))
+    cluster.parts[first.part] = replace(first, wanted=bob)
+    for _ in range(10):
+        cluster.beat()
+    assert cluster.parts[first.part].host_id == bob

@@ -50,7 +50,7 @@ class Post:
         states = RowStates(self.journal, ownership, NoListeners(), NoNotices(), self.send_log, LoopClock())
         replies = ReplyPolicy(self.journal, LoopClock())
         sender = Sender({"platform": self.surface}, ownership, states, replies, self.send_log, LoopClock())
-        self.outbox = Outbox(self.journal, sender, LoopClock())
+        self.outbox = Outbox(self.journal, sender, ownership, LoopClock())
 
     async def write(self, name: str, target: str = "chat", **fields: Any) -> OutboxRow:
         """Commits a row without enqueueing it, as after a crash."""

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
 
+from parlour.core.cluster.ownership import Ownership
 from parlour.core.jobs.job import OPEN_STATES, Job, JobDone, JobHandler, JobResult
-from parlour.core.jobs.jobs import Jobs
+from parlour.core.jobs.jobs import LOCAL_OWNER, Jobs
 from parlour.core.jobs.progress import JobProgress
 from parlour.core.journal import Row, Select, Statement, Unit
 from parlour.core.model.ids import JobId
@@ -50,12 +51,17 @@ class JobsWorld:
     """Jobs on a journal that survives restarts."""
 
     def __init__(
-        self, journal: BreakableJournal | None = None, handler: ToyHandler | None = None, ids: CountedIds | None = None
+        self,
+        journal: BreakableJournal | None = None,
+        handler: ToyHandler | None = None,
+        ids: CountedIds | None = None,
+        ownership: Ownership | None = None,
+        owner: str = LOCAL_OWNER,
     ) -> None:
         self.journal = journal or BreakableJournal()
         self.handler = handler or ToyHandler()
         self.ids = ids or CountedIds()
-        self.jobs = Jobs(self.journal, self.ids, LoopClock())
+        self.jobs = Jobs(self.journal, self.ids, LoopClock(), ownership, owner)
         self.jobs.register(self.handler)
 
     async def add(self, name: str, order_key: str = "key", **options: Any) -> JobId:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from parlour.core.cluster.ownership import Ownership, SoleOwner
 from parlour.core.journal import StorageFailed
 from parlour.core.runs.lane_result import LaneResult
 from parlour.core.runs.lanes import MAX_FAILURES, TRIAL_SECONDS, Lanes
@@ -22,7 +23,7 @@ FULL = StorageFailed("storage_full", "the disk is full")
 class Work:
     """A handler of entries that the test controls."""
 
-    def __init__(self, slots: int = 8, open_lanes: bool = True) -> None:
+    def __init__(self, slots: int = 8, open_lanes: bool = True, ownership: Ownership | None = None) -> None:
         self.started: list[int] = []
         self.done: list[int] = []
         self.claimed: list[int] = []
@@ -32,7 +33,15 @@ class Work:
         self.while_reopening: Callable[[], Awaitable[None]] | None = None
         self._gates: dict[int, asyncio.Event] = {}
         self.given_up: list[int] = []
-        self.lanes = Lanes(self._handle, self._claim, self._reopen, self._give_up, self._prepare, RunSlotPool(slots, 8))
+        self.lanes = Lanes(
+            self._handle,
+            self._claim,
+            self._reopen,
+            self._give_up,
+            self._prepare,
+            RunSlotPool(slots, 8),
+            ownership or SoleOwner(),
+        )
         if open_lanes:
             self.lanes.open([])
 

@@ -62,3 +62,6 @@ def gauges(host: Host, limits: ConnectionLimiter | None) -> Iterator[Sample]:
     yield from (Sample("parlour_remote_runs", (("status", each),), remote_runs[each]) for each in REMOTE_STATUSES)
     if limits is not None:
         yield Sample("parlour_connections", (), limits.open)
+    if host.cluster is not None:
+        for kind, count in sorted(host.cluster.part_counts().items()):
+            yield Sample("parlour_cluster_parts", (("kind", kind),), count)

@@ -17,6 +17,7 @@ from parlour.app.skills import fetch_from_git
 from parlour.core.access.browser_sessions import BrowserSessions
 from parlour.core.access.keys import ApiKeys
 from parlour.core.access.users import UserAccounts
+from parlour.core.cluster.owner_rows import NO_HOST
 from parlour.core.config.default_model import DefaultModelAssigner
 from parlour.core.config.resource_usage import ResourceReferences
 from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
@@ -50,6 +51,7 @@ from parlour.http.chat.missed_frames import MissedFrames
 from parlour.http.chat.presence import ChatConnections, ChatLimits
 from parlour.http.chat.session import ChatSessions
 from parlour.http.chat.sockets import ChatSockets
+from parlour.http.cluster import endpoints as cluster
 from parlour.http.conversations import endpoints as conversations
 from parlour.http.conversations.endpoints import ConversationDeletion
 from parlour.http.conversations.search import ConversationSearch
@@ -163,6 +165,7 @@ class RouterBuilder:
             runtime_settings.router(host.live_settings, declared_sections(), host.clock),
             live.router(host.live_feed, self.authenticator),
             stats.router(host.statistics, usage, host.clock),
+            cluster.router(host.journal, host.cluster.host_id if host.cluster else NO_HOST, host.clock),
         ]
 
     def _accounts(self) -> list[APIRouter]:

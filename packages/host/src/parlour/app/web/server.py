@@ -48,6 +48,11 @@ def server(settings: HostSettings, host: Host, setup_token: str = "") -> Server:
     proxies = TrustedProxies(http.trusted_proxies)
     limits = ConnectionLimiter(_connection_quota(http), proxies, count)
     app = build_host_app(settings, host, setup_token, limits, PageServer(PAGE, http.prefix)).serve
+    if host.cluster is not None:
+        from parlour.http.owner_relay import OwnerRelay
+
+        app = OwnerRelay(app, host.cluster.request_owner.find, ErrorResponses(host.redactor), http.body_bytes)
+        host.cluster.closing.append(app.close)
     if proxies or http.prefix:
         responses, refused = ErrorResponses(host.redactor), partial(count, "address")
         app = ProxyMiddleware(app, responses, proxies, http.prefix, http.connections_per_address, refused)

@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 
 from parlour.core.access import audit
 from parlour.core.asyncio_utils import BackgroundTasks
+from parlour.core.cluster.parts import part_of
 from parlour.core.delivery.outbox import Outbox
 from parlour.core.delivery.row_states import FINAL_STATES, SendOutcome
 from parlour.core.delivery.service import DeliveryService
@@ -16,7 +17,7 @@ from parlour.core.delivery.targets import PLATFORM
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder, retry_on_storage_failure
 from parlour.core.model.event import RecordedEvent
-from parlour.core.model.ids import NO_CONVERSATION, NO_OUTBOX, ApprovalId, ConversationId
+from parlour.core.model.ids import NO_CONVERSATION, NO_OUTBOX, ApprovalId, BotId, ConversationId, PartId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, SendReceipt
 from parlour.core.store import approvals as rows
@@ -70,16 +71,20 @@ class ApprovalService:
         self._tasks = BackgroundTasks("the outcome of an approval could not be written")
         self._is_expiring = False
 
-    async def recover(self) -> None:
-        """Recovers pending approvals after a restart, and expires them in time from now on."""
+    async def recover(self, part: PartId | None = None) -> None:
+        """Recovers pending approvals after a restart, or those of a part, and expires them in time from now on."""
         if not self._is_expiring:
             self._is_expiring = True
             self._await_expired()
         for approval in await self._rows.created_since(self._clock.now() - KEYWORD_RETENTION_MILLISECONDS):
+            if part not in (None, _part(approval)):
+                continue
             self._pending.remember(approval)
             if approval.status == "approved" and not approval.outcome:
                 await self._recover_outcome(approval)
         for pending in await self._rows.pending():
+            if part not in (None, _part(pending)):
+                continue
             self._pending.track(pending)
             if pending.is_live:  # its run ended with the process before
                 self._pending.withdraw(pending.approval_id)
@@ -94,6 +99,10 @@ class ApprovalService:
             self._outbox.unwatch(row.outbox_id)
             ended.set_result(SendOutcome(row.state, row.reason, SendReceipt(row.message_id)))
         self._tasks.start(self._record_outcome(approved.approval_id, ended))
+
+    def drain(self, part: PartId) -> None:
+        """Leaves the expiry of a part's approvals to the Host that takes it."""
+        self._pending.forget(lambda approval: _part(approval) == part)
 
     async def close(self) -> None:
         self._is_expiring = False
@@ -248,3 +257,7 @@ def _audit_entry(closed: Approval, now: int) -> Any:
     after = {"status": closed.status, "action": closed.action, "run_id": closed.run_id, "reason": closed.reason}
     actor = closed.decided_by or "host"
     return audit.change_entry(actor, "approval.decide", closed.approval_id, {"status": "pending"}, after, now)
+
+
+def _part(approval: Approval) -> PartId:
+    return part_of(BotId(approval.chat["bot_id"]), approval.conversation_id)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
 from parlour.core.delivery.row_states import SendOutcome
 from parlour.core.model.ids import ApprovalId
@@ -102,6 +103,14 @@ class PendingApprovals:
         for future in self._waiting.get(closed.approval_id, ()):
             if not future.done():
                 future.set_result(decision)
+
+    def forget(self, is_forgotten: Callable[[Approval], bool]) -> None:
+        """Forgets approvals that another Host owns from now on."""
+        for approval in [each for each in self._by_keyword.values() if is_forgotten(each)]:
+            del self._by_keyword[approval.keyword]
+            timer = self._timers.pop(approval.approval_id, None)
+            if timer is not None:
+                timer.cancel()
 
     def close(self) -> None:
         for timer in self._timers.values():

@@ -36,19 +36,22 @@ class Members:
 
     own_id: HostId
     live: Collection[HostId]
-    """Hosts that are not fenced."""
+    """Hosts that are not fenced and take parts."""
     is_leaving: bool = False
     """True if this Host is to end, so that it gives all its parts away."""
 
 
 def plan_moves(parts: Sequence[PartOwner], members: Members, now: int) -> PartMoves:
-    """Returns the next moves of this Host. They are attempts: another Host may be faster."""
+    """Returns the next moves of this Host. They are attempts: another Host may be faster.
+
+    A part that this Host has asked for is taken even if it has its share, since an operator may have moved it.
+    """
     own_id = members.own_id
-    if own_id not in members.live:
-        return PartMoves()
     own = [each for each in parts if each.host_id == own_id]
     if members.is_leaving:
         return PartMoves(release=own)
+    if own_id not in members.live:
+        return PartMoves()
     release = [each for each in own if each.wanted != own_id and each.wanted in members.live]
     take: list[PartOwner] = []
     request: list[PartOwner] = []
@@ -76,8 +79,9 @@ def _to_take(parts: Sequence[PartOwner], members: Members, now: int) -> list[Par
         return is_wanted and now - part.moved_at < FIRST_CLAIM_MILLISECONDS
 
     free = [each for each in parts if each.host_id == NO_HOST and not is_for_others(each)]
-    free.sort(key=lambda each: each.wanted != own_id)
-    return free[: max(0, room)]
+    asked = [each for each in free if each.wanted == own_id]
+    others = [each for each in free if each.wanted != own_id]
+    return [*asked, *others[: max(0, room - len(asked))]]
 
 
 def _to_request(parts: Sequence[PartOwner], members: Members, taken: int, now: int) -> list[PartOwner]:

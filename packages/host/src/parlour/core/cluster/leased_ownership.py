@@ -45,6 +45,9 @@ class LeasedOwnership:
     def owns(self, part: PartId) -> bool:
         return part in self._epochs and part not in self._draining and not self._lease.is_lost
 
+    def holds(self, part: PartId) -> bool:
+        return part in self._epochs and not self._lease.is_lost
+
     def epoch(self, part: PartId) -> int:
         return self._epochs.get(part, 0)
 

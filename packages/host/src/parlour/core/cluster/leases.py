@@ -38,6 +38,8 @@ class HostFacts:
     host_id: HostId
     name: str
     version: str
+    address: str = ""
+    """Where the other Hosts reach it; empty if they can't."""
 
 
 class HostLeases(Protocol):

@@ -10,3 +10,7 @@ class ClusterMember:
 
     host_id: HostId
     slot: int
+
+
+SINGLE_HOST = ClusterMember(HostId(""), 0)
+"""The place of a Host that has its database to itself."""

@@ -1,13 +1,24 @@
 """Statements and queries of the table of owners. Each change of an owner raises the epoch of the part."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
-from parlour.core.journal import Delete, Increment, Insert, Journal, Select, Statement, Update, other_than, where
+from parlour.core.journal import (
+    Delete,
+    Increment,
+    Insert,
+    Journal,
+    Select,
+    Statement,
+    Update,
+    one_of,
+    other_than,
+    where,
+)
 from parlour.core.model.ids import HostId, PartId
 from parlour_sdk.values import dataclass
 
-from .tables import LEASES, OWNERS
+from .tables import HOSTS, LEASES, OWNERS
 
 NO_HOST: Final = HostId("")
 
@@ -67,6 +78,8 @@ async def all_parts(journal: Journal) -> list[PartOwner]:
     return [PartOwner(row["part"], row["host_id"], row["epoch"], row["wanted"], row["moved_at"]) for row in rows]
 
 
-async def live_hosts(journal: Journal) -> Sequence[HostId]:
-    """Returns the Hosts that are not fenced."""
-    return [row["host_id"] for row in await journal.read(Select(LEASES, (), ("host_id",), point_read=True))]
+async def live_hosts(journal: Journal) -> tuple[Sequence[HostId], Collection[HostId]]:
+    """Returns the Hosts that are not fenced, and which of them give their parts away."""
+    live = [row["host_id"] for row in await journal.read(Select(LEASES, (), ("host_id",), point_read=True))]
+    draining = Select(HOSTS, where(draining=1, host_id=one_of(*live)), ("host_id",), point_read=True)
+    return live, {row["host_id"] for row in await journal.read(draining)} if live else set()

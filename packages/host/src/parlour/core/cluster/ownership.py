@@ -25,7 +25,13 @@ class Ownership(Protocol):
         """True if no other Host can own a part while this one runs. Then guards and gates are always empty."""
         ...
 
-    def owns(self, part: PartId) -> bool: ...
+    def owns(self, part: PartId) -> bool:
+        """Returns whether work of a part may begin on this Host."""
+        ...
+
+    def holds(self, part: PartId) -> bool:
+        """Returns whether this Host may still act for a part: it owns it, or finishes its work to give it away."""
+        ...
 
     def epoch(self, part: PartId) -> int:
         """Returns how often the part has changed its owner; it is part of the guards."""
@@ -48,6 +54,9 @@ class SoleOwner:
     is_sole = True
 
     def owns(self, part: PartId) -> bool:
+        return True
+
+    def holds(self, part: PartId) -> bool:
         return True
 
     def epoch(self, part: PartId) -> int:

@@ -68,10 +68,23 @@ class PartKeeper:
                 await self.step()
             except StorageFailed as failure:
                 logger.warning("the parts of this Host are not balanced: %s", failure.message)
+            except Exception:  # the Host keeps the parts that it has
+                logger.exception("the parts of this Host are not balanced")
             await asyncio.sleep(BEAT_SECONDS)
 
     async def leave(self) -> None:
-        """Gives all parts away, one after the other is drained, and ends the membership of the Host.
+        """Gives all parts away, and ends the membership of the Host."""
+        await self.release_all()
+        while not self._ownership.is_fenced:
+            try:
+                await self._leases.leave(self._member.host_id)
+                return
+            except StorageFailed as failure:
+                logger.warning("this Host can't leave the cluster: %s", failure.message)
+            await asyncio.sleep(BEAT_SECONDS)
+
+    async def release_all(self) -> None:
+        """Gives all parts away as they are drained, and takes no more.
 
         It returns when nothing is left, or when the Host is fenced.
         """
@@ -80,7 +93,6 @@ class PartKeeper:
             try:
                 await self.step()
                 if not self._ownership.parts and not self._moves:
-                    await self._leases.leave(self._member.host_id)
                     return
             except StorageFailed as failure:
                 logger.warning("this Host can't give its parts away: %s", failure.message)
@@ -102,9 +114,10 @@ class PartKeeper:
         for host_id in await self._leases.fence_expired():
             logger.warning("Host %s is fenced: it has not renewed its lease", host_id)
         parts = await self._stored_parts()
-        live = await owner_rows.live_hosts(self._journal)
+        live, draining = await owner_rows.live_hosts(self._journal)
         await self._give_back_unknown(parts)
-        members = Members(self._member.host_id, live, self._is_leaving)
+        is_leaving = self._is_leaving or self._member.host_id in draining
+        members = Members(self._member.host_id, [each for each in live if each not in draining], is_leaving)
         moves = plan_moves(parts, members, self._clock.now())
         for part in moves.take:
             self._start(part.part, self._take(part))

@@ -13,6 +13,9 @@ SHARD_COUNT: Final = 64
 """Number of shards; migration 0014 uses it too. Stored parts depend on it, so it can't be changed."""
 SCHEDULES_DUTY: Final = PartId("duty:schedules")
 """The duty to fire schedules."""
+SWEEPS_DUTY: Final = PartId("duty:sweeps")
+"""The duty to delete what is kept no longer, and to repair what an end of a Host has left."""
+DUTIES: Final = (SCHEDULES_DUTY, SWEEPS_DUTY)
 
 
 def bot_part(bot_id: BotId) -> PartId:

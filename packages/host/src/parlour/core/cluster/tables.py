@@ -9,8 +9,10 @@ def _columns(text: str, integer: str) -> tuple[Column, ...]:
     return tuple(Column(name) for name in text.split()) + tuple(Column(name, "integer") for name in integer.split())
 
 
-HOSTS = Table("hosts", _columns("host_id name version", "started_at fenced_at"), key=("host_id",))
-"""Hosts by the id of their process. Once `fenced_at` is set, the Host can commit nothing any more."""
+HOSTS = Table("hosts", _columns("host_id name version address", "started_at fenced_at draining"), key=("host_id",))
+"""Hosts by the id of their process. Once `fenced_at` is set, the Host can commit nothing any more. One that is
+`draining` gives its parts away and takes no more.
+"""
 
 LEASES = Table("leases", _columns("host_id", "slot lease_until"), key=("host_id",), unique=(("slot",),))
 """The lease of each Host that is not fenced, and its number slot. `lease_until` is a time of the database's clock."""

@@ -139,6 +139,13 @@ class Feed:
         """Returns the number of subscribers per conversation."""
         return {conversation: len(subscribers) for conversation, subscribers in self._subscriptions.items()}
 
+    def subscribed_conversations(self) -> list[ConversationId]:
+        return list(self._subscriptions)
+
+    def publish_remote(self, conversation_id: ConversationId, frame: Frame) -> None:
+        """Publishes a frame that the Host that owns the conversation has committed."""
+        self._publish(conversation_id, frame)
+
     def active_run(self, conversation_id: ConversationId) -> ActiveRunFrames | None:
         return self._active_runs.get(conversation_id)
 

@@ -8,6 +8,8 @@ import logging
 from collections import deque
 from functools import partial
 
+from parlour.core.cluster.ownership import Ownership
+from parlour.core.cluster.parts import part_of
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, retry_on_storage_failure
 from parlour.core.journal.retry import STORAGE_RETRY_SECONDS
 from parlour.core.model.ids import OutboxId, PartId
@@ -28,14 +30,17 @@ CLOSE_TIMEOUT_SECONDS = 1.0
 class Outbox:
     """Runs one task per target with waiting rows, and reports the final states of rows that are watched."""
 
-    def __init__(self, journal: Journal, sender: Sender, clock: Clock) -> None:
+    def __init__(self, journal: Journal, sender: Sender, ownership: Ownership, clock: Clock) -> None:
         self._journal = journal
         self._rows = OutboxStore(journal)
         self._sender = sender
+        self._ownership = ownership
         self._clock = clock
         self._queues: dict[str, deque[OutboxRow]] = {}
         self._drains: dict[str, asyncio.Task[None]] = {}
         self._closing = False
+        self._draining: set[PartId] = set()
+        """Parts that this Host gives away, of which nothing more is sent."""
         self._watchers: dict[OutboxId, asyncio.Future[SendOutcome]] = {}
 
     def watch(self, outbox_id: OutboxId) -> "asyncio.Future[SendOutcome]":
@@ -67,7 +72,10 @@ class Outbox:
             del self._queues[target]
 
     def enqueue(self, row: OutboxRow) -> None:
-        """Appends a committed row to the queue of its target."""
+        """Appends a committed row to the queue of its target. The Host that owns its part finds and sends it."""
+        part = _part(row)
+        if not self._ownership.holds(part) or (part in self._draining and row.state != "sending"):
+            return
         self._queues.setdefault(row.target, deque()).append(row)
         if row.target not in self._drains:
             self._drains[row.target] = asyncio.create_task(self._drain(row.target))
@@ -81,6 +89,8 @@ class Outbox:
         """Recovers rows after a restart: rows that waited or were never sent wait again, interrupted sends are
         uncertain. `part` limits it to the rows of a part that this Host has taken over.
         """
+        if part is not None:
+            self._draining.discard(part)
         queued_ids = {row.outbox_id for queue in self._queues.values() for row in queue}
         rows = [
             row
@@ -95,6 +105,28 @@ class Outbox:
             await self._journal.commit(Unit("outbox.never_left", tuple(statements)))
         for row in rows:
             self.enqueue(row.with_state("pending") if row.outbox_id in unsent else with_interrupted_attempt(row))
+
+    def is_queued(self, target: str, outbox_id: OutboxId) -> bool:
+        """Returns whether a row waits here or is being sent."""
+        return any(each.outbox_id == outbox_id for each in self._queues.get(target, ()))
+
+    async def drain(self, part: PartId, seconds: float) -> None:
+        """Stops sending rows of a part that this Host gives away. Sends in progress may end within this time."""
+        self._draining.add(part)
+        targets = [target for target, queue in self._queues.items() if queue and _part(queue[0]) == part]
+        tasks = [self._drains[target] for target in targets if target in self._drains]
+        in_flight = [self._drains[target] for target in targets if self._sender.is_committed(target)]
+        for task in tasks:
+            if task not in in_flight:
+                task.cancel()
+        if in_flight:
+            await asyncio.wait(in_flight, timeout=seconds)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for target in targets:
+            if target not in self._drains:
+                self._queues.pop(target, None)
 
     async def close(self) -> None:
         """Stops sending. Sends in progress may still be acknowledged for a moment, so that they are not uncertain
@@ -113,7 +145,7 @@ class Outbox:
     async def _drain(self, target: str) -> None:
         queue = self._queues[target]
         try:
-            while queue and not self._closing:
+            while queue and not self._closing and self._may_send(queue[0]):
                 try:
                     outcome = await self._sender.deliver(queue[0], partial(self._is_last, queue[0]))
                     if outcome is not None:
@@ -132,6 +164,10 @@ class Outbox:
             del self._drains[target]
             if not queue:
                 del self._queues[target]
+
+    def _may_send(self, row: OutboxRow) -> bool:
+        part = _part(row)
+        return self._ownership.holds(part) and (part not in self._draining or row.state == "sending")
 
     def _is_last(self, row: OutboxRow) -> bool:
         """Returns whether no row waits behind this one and nothing watches it, so that its commit may be delayed."""
@@ -170,3 +206,7 @@ class Outbox:
             self._finish(reloaded, SendOutcome(reloaded.state, reloaded.reason, SendReceipt(reloaded.message_id)))
             return None
         return reloaded if self._sender.was_not_sent(reloaded) else with_interrupted_attempt(reloaded)
+
+
+def _part(row: OutboxRow) -> PartId:
+    return part_of(row.bot_id, row.conversation_id)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from parlour.core.cluster.ownership import Ownership, PartLost
+from parlour.core.cluster.parts import part_of
 from parlour.core.journal import GuardFailed, Statement, retry_on_storage_failure
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, SendReceipt, SendRefused, SendUncertain, Surface
@@ -58,12 +59,18 @@ class Sender:
         self._in_flight: set[str] = set()
         """Targets with a send that the platform has not acknowledged yet."""
         self._stopping = False
+        self._committed: set[str] = set()
+        """Targets whose row is marked as `sending`, or about to be."""
 
     def handles(self, surface: str) -> bool:
         """Returns whether rows of this surface are sent. Clients of other surfaces read them back; they are sent when
         committed.
         """
         return surface in self._surfaces
+
+    def is_committed(self, target: str) -> bool:
+        """Returns whether a row of this target is marked as `sending`, or about to be."""
+        return target in self._committed or target in self._in_flight
 
     def is_in_flight(self, target: str) -> bool:
         """Returns whether a row of this target was handed to the platform and is not acknowledged yet."""
@@ -86,7 +93,15 @@ class Sender:
         )
 
     async def deliver(self, row: OutboxRow, is_last: IsLast) -> SendOutcome | None:
-        """Sends a row until its state is final. Returns None if the Host is stopping: the next start sends it."""
+        """Sends a row until its state is final. Returns None if the Host is stopping or gives the row's part away: the
+        next start, or the next owner, sends it.
+        """
+        try:
+            return await self._deliver(row, is_last)
+        finally:
+            self._committed.discard(row.target)
+
+    async def _deliver(self, row: OutboxRow, is_last: IsLast) -> SendOutcome | None:
         surface = self._surfaces[row.surface]
         if row.attempts and (row.state == "sending" or _may_be_partly_shown(row)):
             resolved = await self._resolve_uncertain(surface, row, is_last)
@@ -96,10 +111,12 @@ class Sender:
         refusals = 0
         while True:
             if row.state == "pending":
+                self._committed.discard(row.target)
                 await self._wait_until_due(surface, row)
             if is_expired(row, self._clock.now()):
                 return await self._states.mark_expired(row, "it was not sent in time")
-            if row.state == "pending" and not self._stopping:
+            if row.state == "pending" and self._may_start(row):
+                self._committed.add(row.target)
                 started = await self._start(row)
                 if isinstance(started, SendOutcome):
                     return started
@@ -129,6 +146,9 @@ class Sender:
                 row = resolved
             else:
                 return await self._mark_sent(row, receipt, is_last) if receipt is not None else None
+
+    def _may_start(self, row: OutboxRow) -> bool:
+        return not self._stopping and self._ownership.holds(part_of(row.bot_id, row.conversation_id))
 
     async def _start(self, row: OutboxRow) -> OutboxRow | SendOutcome:
         """Marks a row as `sending`. The same unit counts it if its platform limits replies; returns the outcome of a
@@ -174,7 +194,7 @@ class Sender:
                     await gate
                 except PartLost:
                     return None
-            if self._stopping:
+            if self._stopping or row.state == "pending":
                 return None
             self._in_flight.add(row.target)
             self._send_log.record_start(row.outbox_id)

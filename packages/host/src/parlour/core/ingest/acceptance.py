@@ -112,7 +112,7 @@ class EventAcceptor:
         event, now = prepared.event, self._clock.now()
         key = event.conversation_key
         existing_id = await self._conversations.find(key)
-        conversation_id = existing_id or ConversationId(self._ids.new())
+        conversation_id = existing_id or self._conversations.new_id(event.bot_id, self._ids)
         recorded = RecordedEvent(0, conversation_id, now, event)
         start = await self._fast_start.prepare(recorded, decision, is_only_arrival)
         try:

@@ -12,7 +12,7 @@ from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.journal import Statement, StorageFailed, retry_on_storage_failure
 from parlour.core.model.command import CommandParser, CommandResult, ParsedCommand
 from parlour.core.model.event import EventEnvelope, RecordedEvent
-from parlour.core.model.ids import ConversationId
+from parlour.core.model.ids import ConversationId, PartId
 from parlour.core.texts.languages import Languages
 from parlour_sdk.values import dataclass
 
@@ -97,11 +97,11 @@ class CommandExecutor:
         """Cancels background commands and waits until they have stopped."""
         await self._tasks.aclose()
 
-    async def recover(self) -> None:
-        """Executes commands that a previous process of the Host recorded and may not have executed. Not every platform
-        delivers an event again.
+    async def recover(self, part: PartId | None = None) -> None:
+        """Executes commands that a previous process of the Host, or the previous owner of a part, recorded and may not
+        have executed. Not every platform delivers an event again.
         """
-        async for event in self._log.pending():
+        async for event in self._log.pending(part):
             try:
                 await self._recover(event, self._parser.recognize(event.envelope))
             except Exception:  # a command that can't be executed must not keep the Host from starting

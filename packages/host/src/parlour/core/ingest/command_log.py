@@ -7,7 +7,7 @@ from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import GuardFailed, Journal, Ref, Statement, Unit, UnitBuilder
 from parlour.core.model.command import CommandResult
 from parlour.core.model.event import EventEnvelope, RecordedEvent
-from parlour.core.model.ids import NO_RUN
+from parlour.core.model.ids import NO_RUN, PartId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.plugin_hooks.host_events import COMMAND_EVENT_TYPE, HostEvents, command_event
 from parlour.core.runs.outcomes import Outcomes
@@ -40,9 +40,9 @@ class CommandLog:
         self._ids = ids
         self._clock = clock
 
-    async def pending(self) -> AsyncIterator[RecordedEvent]:
-        """Yields the recorded commands that were not completed, except erased ones."""
-        for seq in await self._inbox.pending_commands():
+    async def pending(self, part: PartId | None = None) -> AsyncIterator[RecordedEvent]:
+        """Yields the recorded commands, of all parts or of one, that were not completed, except erased ones."""
+        for seq in await self._inbox.pending_commands(part):
             event = await self._log.get_by_seq(seq)
             if event is not None and not event.is_erased:
                 yield event

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from parlour.core.journal import Ref, Statement
 from parlour.core.model.command import ParsedCommand
 from parlour.core.model.event import EventEnvelope
+from parlour.core.model.ids import PartId
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.routing.router import Router
@@ -54,9 +55,9 @@ class Gateway:
         """Cancels long-running commands."""
         await self._commands.close()
 
-    async def recover(self) -> None:
-        """Executes or reports commands that were interrupted by the last stop of the Host."""
-        await self._commands.recover()
+    async def recover(self, part: PartId | None = None) -> None:
+        """Executes or reports commands, of all parts or of one, that were interrupted by the last stop of the Host."""
+        await self._commands.recover(part)
 
     async def ingest(self, event: EventEnvelope, *extra_statements: Statement) -> IngestResult:
         """Accepts an event and returns after the commit; from then on a crash loses nothing.

@@ -9,6 +9,7 @@ from functools import partial
 from typing import assert_never
 
 from parlour.core.backoff import exponential_delay
+from parlour.core.cluster.ownership import Ownership
 from parlour.core.journal import (
     GuardFailed,
     Journal,
@@ -18,7 +19,7 @@ from parlour.core.journal import (
     UnitBuilder,
     retry_on_storage_failure,
 )
-from parlour.core.model.ids import JobId
+from parlour.core.model.ids import JobId, PartId
 from parlour.core.model.ports import Clock
 from parlour_sdk.values import dataclass
 
@@ -48,6 +49,7 @@ MAX_REASON_CHARACTERS = 1000
 class ActiveAttempt:
     """An attempt in progress."""
 
+    part: str
     progress: JobProgress
     task: asyncio.Task[JobResult]
 
@@ -55,9 +57,10 @@ class ActiveAttempt:
 class JobAttempts:
     """Makes attempts, and knows those in progress."""
 
-    def __init__(self, journal: Journal, clock: Clock, owner: str) -> None:
+    def __init__(self, journal: Journal, clock: Clock, ownership: Ownership, owner: str) -> None:
         self._journal = journal
         self._clock = clock
+        self._ownership = ownership
         self._owner = owner
         self._active: dict[JobId, ActiveAttempt] = {}
         self._slots: dict[tuple[str, str], asyncio.Semaphore] = {}
@@ -67,8 +70,11 @@ class JobAttempts:
         return job_id in self._active
 
     def may_take_over(self, job: Job) -> bool:
-        """Returns whether an earlier process of this Host was interrupted in the job, so that its lease is over."""
-        return job.state == "running" and job.owner == self._owner
+        """Returns whether the Host that made the attempt has ended or given the part away, so that its lease is over.
+
+        That was an earlier process of this Host, or the one that owned the job's part before.
+        """
+        return job.state == "running" and (job.owner == self._owner or not self._ownership.is_sole)
 
     def with_progress(self, job: Job) -> Job:
         """Returns the job with the latest progress, which may not be stored yet."""
@@ -82,14 +88,24 @@ class JobAttempts:
             active.progress.cancel()
             asyncio.get_running_loop().call_later(CANCEL_SECONDS, active.task.cancel)
 
+    async def interrupt(self, part: PartId) -> None:
+        """Interrupts the attempts of a part, and waits until they have ended."""
+        tasks = [active.task for active in self._active.values() if active.part == part]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
     async def attempt(self, handler: JobHandler, job: Job) -> None:
         """Makes one attempt and records its result. Does nothing if the job was changed in the meantime."""
         async with self._slot(handler, job):
+            if not self._ownership.owns(PartId(job.part)):
+                return
             try:
                 started = await retry_on_storage_failure(partial(self._begin, handler, job), f"job {job.job_id}")
             except GuardFailed:
                 return  # cancelled or removed while it waited
-            if started is None:
+            if started is None or not self._ownership.owns(PartId(job.part)):
                 return
             active = self._run(handler, started)
             try:
@@ -132,7 +148,7 @@ class JobAttempts:
     def _run(self, handler: JobHandler, job: Job) -> ActiveAttempt:
         guards = [job_rows.require_lease(job)] if handler.counts_before_attempt else []
         progress = JobProgress(job.progress, partial(self._write_progress, job.job_id), guards)
-        active = ActiveAttempt(progress, asyncio.create_task(handler.run(job, progress)))
+        active = ActiveAttempt(job.part, progress, asyncio.create_task(handler.run(job, progress)))
         self._active[job.job_id] = active
         return active
 

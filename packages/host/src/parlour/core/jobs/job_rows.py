@@ -1,5 +1,6 @@
 """Statements and queries of the table of jobs. Each change of a job is guarded by its state."""
 
+from collections.abc import Collection
 from typing import Final
 
 from parlour.core.encoding import dumps, loads
@@ -19,7 +20,7 @@ from parlour.core.journal import (
     one_of,
     where,
 )
-from parlour.core.model.ids import JobId
+from parlour.core.model.ids import JobId, PartId
 from parlour.core.store.tables import JOBS
 from parlour_sdk.values import dataclass
 
@@ -193,17 +194,23 @@ class JobStore:
         rows = await self._journal.read(Select(JOBS, where(job_id=job_id), limit=1, point_read=True))
         return restore_job(rows[0]) if rows else None
 
-    async def open_keys(self) -> set[tuple[str, str]]:
-        """Returns kind and key of all jobs that are not finished."""
-        query = Select(JOBS, where(state=one_of(*OPEN_STATES)), ("kind", "order_key"))
+    async def open_keys(self, parts: Collection[PartId] | None = None) -> set[tuple[str, str]]:
+        """Returns kind and key of all jobs that are not finished, or of those of some parts."""
+        conditions = where(state=one_of(*OPEN_STATES)) + (where(part=one_of(*parts)) if parts is not None else ())
+        query = Select(JOBS, conditions, ("kind", "order_key"))
         return {(row["kind"], row["order_key"]) for row in await self._journal.read(query)}
 
-    async def next(self, kind: str, order_key: str, now: int) -> NextJob:
-        """Returns the first job of a key, even if it waits for its next attempt.
+    async def open_parts(self, kind: str, order_key: str) -> set[PartId]:
+        """Returns the parts of the open jobs of a key."""
+        conditions = where(kind=kind, order_key=order_key, state=one_of(*OPEN_STATES))
+        return {PartId(row["part"]) for row in await self._journal.read(Select(JOBS, conditions, ("part",)))}
+
+    async def next(self, kind: str, order_key: str, now: int, part: PartId | None = None) -> NextJob:
+        """Returns the first job of a key, or of those that belong to a part, even if it waits for its next attempt.
 
         A job without attempts that is scheduled for later does not hold up the jobs after it.
         """
-        in_key = where(kind=kind, order_key=order_key)
+        in_key = where(kind=kind, order_key=order_key) + (where(part=part) if part is not None else ())
         due = await self._first(in_key + where(state="pending", not_before=at_most(now)))
         is_open = in_key + where(state=one_of(*OPEN_STATES))
         attempted = is_open + where(attempts=above(0))

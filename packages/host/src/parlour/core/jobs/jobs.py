@@ -6,19 +6,21 @@ limit of their kind. Recovery starts a worker for every key with open jobs.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from parlour.core.cluster.ownership import Ownership, SoleOwner
 from parlour.core.cluster.parts import shard_part
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Delete, GuardFailed, Insert, Journal, Ref, Statement, Unit
-from parlour.core.model.ids import JobId
+from parlour.core.model.ids import JobId, PartId
 from parlour.core.model.ports import Clock, Ids
 
 from . import job_rows
 from .attempts import CANCELLED_REASON, JobAttempts
 from .job import RETRYABLE_STATES, Job, JobHandler
 from .job_rows import JobStore
+from .queue import JobQueue
 from .worker import KeyWorker
 
 logger = logging.getLogger(__name__)
@@ -30,13 +32,22 @@ LOCAL_OWNER = "host"
 class Jobs:
     """Queues, runs, cancels and restarts jobs."""
 
-    def __init__(self, journal: Journal, ids: Ids, clock: Clock, owner: str = LOCAL_OWNER) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        ids: Ids,
+        clock: Clock,
+        ownership: Ownership | None = None,
+        owner: str = LOCAL_OWNER,
+    ) -> None:
+        """Works on the jobs of the parts that this Host owns."""
+        self._ownership = ownership or SoleOwner()
         self._journal = journal
         self._ids = ids
         self._clock = clock
         self._store = JobStore(journal)
         self._handlers: dict[str, JobHandler] = {}
-        self._attempts = JobAttempts(journal, clock, owner)
+        self._attempts = JobAttempts(journal, clock, self._ownership, owner)
         self._workers: dict[tuple[str, str], KeyWorker] = {}
         self._closed = False
 
@@ -94,13 +105,17 @@ class Jobs:
             elif not self._closed:
                 self._start(kind, order_key)
 
-    async def recover(self) -> None:
-        """Continues the jobs of an earlier process."""
-        for kind, order_key in sorted(await self._store.open_keys()):
+    async def recover(self, parts: Collection[PartId] | None = None) -> None:
+        """Continues the jobs of an earlier process, or those of parts that this Host has taken over."""
+        for kind, order_key in sorted(await self._store.open_keys(parts)):
             if kind in self._handlers:
                 self.wake(kind, order_key)
             else:
                 logger.warning("jobs of the kind '%s' have no handler and wait", kind)
+
+    async def drain(self, part: PartId) -> None:
+        """Interrupts the jobs of a part that this Host gives away; its next owner attempts them again."""
+        await self._attempts.interrupt(part)
 
     async def close(self) -> None:
         """Stops all workers. Interrupted jobs continue at the next start."""
@@ -171,6 +186,8 @@ class Jobs:
 
     def _start(self, kind: str, order_key: str) -> None:
         key = (kind, order_key)
-        worker = KeyWorker(self._store, self._handlers[kind], self._attempts, self._clock, order_key)
+        worker = KeyWorker(
+            JobQueue(self._store, self._ownership), self._handlers[kind], self._attempts, self._clock, order_key
+        )
         self._workers[key] = worker
         worker.start(lambda: self._workers.pop(key))

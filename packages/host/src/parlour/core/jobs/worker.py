@@ -9,7 +9,8 @@ from parlour.core.model.ports import Clock
 
 from .attempts import JobAttempts
 from .job import JobHandler
-from .job_rows import JobStore, NextJob
+from .job_rows import NextJob
+from .queue import JobQueue
 
 logger = logging.getLogger(__name__)
 
@@ -20,9 +21,9 @@ class KeyWorker:
     task: asyncio.Task[None]
 
     def __init__(
-        self, store: JobStore, handler: JobHandler, attempts: JobAttempts, clock: Clock, order_key: str
+        self, queue: JobQueue, handler: JobHandler, attempts: JobAttempts, clock: Clock, order_key: str
     ) -> None:
-        self._store = store
+        self._queue = queue
         self._handler = handler
         self._attempts = attempts
         self._clock = clock
@@ -67,7 +68,7 @@ class KeyWorker:
         return True
 
     async def _find_next(self) -> NextJob:
-        return await self._store.next(self._handler.kind, self._order_key, self._now())
+        return await self._queue.next(self._handler.kind, self._order_key, self._now())
 
     def _now(self) -> int:
         return max(self._clock.now(), self._waited_until)

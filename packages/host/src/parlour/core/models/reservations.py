@@ -83,10 +83,16 @@ class Reservations:
         self._ids = ids
         self._clock = clock
 
-    async def recover(self) -> None:
-        """Deletes the reservations of a Host that crashed. What it had reserved stays counted as used."""
-        if await self._journal.read(Select(RESERVATIONS, limit=1)):
-            await self._journal.commit(Unit("budget.take_up", (Delete(RESERVATIONS, (), expect=ANY),)))
+    async def recover(self, older_than_milliseconds: int = 0) -> None:
+        """Deletes the reservations of a Host that crashed. What it had reserved stays counted as used.
+
+        With a minimum age only those are deleted that no call of any Host can still need.
+        """
+        is_left = (
+            where(created_at=at_most(self._clock.now() - older_than_milliseconds)) if older_than_milliseconds else ()
+        )
+        if await self._journal.read(Select(RESERVATIONS, is_left, limit=1)):
+            await self._journal.commit(Unit("budget.take_up", (Delete(RESERVATIONS, is_left, expect=ANY),)))
 
     async def reserve(
         self,

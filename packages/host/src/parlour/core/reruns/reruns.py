@@ -15,7 +15,7 @@ from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, Select, Statement, Unit, one_of, other_than, where
 from parlour.core.model.agent import Agent, Binding
 from parlour.core.model.event import RecordedEvent
-from parlour.core.model.ids import NO_RUN, AgentId, PluginId, RunId
+from parlour.core.model.ids import NO_RUN, AgentId, PartId, PluginId, RunId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.resource_policy import Names, Selection
 from parlour.core.routing.agent_binder import agent_for_runner
@@ -152,9 +152,11 @@ class Reruns:
         assert row is not None
         return row
 
-    async def recover(self) -> None:
-        """Ends reruns that a previous process of the Host left active."""
+    async def recover(self, part: PartId | None = None) -> None:
+        """Ends reruns that a previous process of the Host, or the previous owner of a part, left active."""
         active_reruns = where(status=one_of(*ACTIVE_STATUSES), rerun_of=other_than(""))
+        if part is not None:
+            active_reruns += where(part=part)
         for row in await self._journal.read(Select(RUNS, active_reruns, ("run_id",))):
             if self._sessions.get(row["run_id"]) is None:  # a rerun that has just started continues
                 await self._executor.end_interrupted(row["run_id"], INTERRUPTED)

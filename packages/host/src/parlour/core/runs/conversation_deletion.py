@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Final
 
+from parlour.core.cluster.parts import part_of
 from parlour.core.encoding import dumps, loads
 from parlour.core.errors import CallRejected
 from parlour.core.journal import (
@@ -34,7 +35,7 @@ from parlour.core.journal import (
     where,
 )
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
-from parlour.core.model.ids import ConversationId, EventId
+from parlour.core.model.ids import NO_BOT, ConversationId, EventId, PartId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.platforms.directory import Directory
 from parlour.core.platforms.names import NameDirectory
@@ -119,7 +120,7 @@ class ConversationEraser:
         self._model_calls = model_calls
         self._ids = ids
         self._clock = clock
-        self._recovery_task: asyncio.Task[None] | None = None
+        self._recovery_tasks: set[asyncio.Task[None]] = set()
         self._in_progress: set[ConversationId] = set()
 
     async def erase(self, conversation_id: ConversationId, actor: Participant, *extra_statements: Statement) -> None:
@@ -141,13 +142,22 @@ class ConversationEraser:
         message = "a message of this conversation is still being handled or waits to be sent; ask again in a moment"
         raise CallRejected("conflict", message, retryable=True)
 
-    async def recover(self) -> None:
-        """Continues deletions that a previous process of the Host had decided, in the background."""
+    async def recover(self, part: PartId | None = None) -> None:
+        """Continues deletions that a previous process of the Host, or the previous owner of a part, had decided, in the
+        background.
+        """
         marks = await self._journal.read(Select(META, where(name=starts_with(MARK_PREFIX)), ("name",)))
-        if marks:
-            self._recovery_task = asyncio.create_task(
-                self._resume_all([mark["name"].removeprefix(MARK_PREFIX) for mark in marks])
-            )
+        marked = [ConversationId(mark["name"].removeprefix(MARK_PREFIX)) for mark in marks]
+        if part is not None:
+            marked = [each for each in marked if await self._part(each) == part]
+        if marked:
+            self._recovery_tasks.add(task := asyncio.create_task(self._resume_all(marked)))
+            task.add_done_callback(self._recovery_tasks.discard)
+
+    async def _part(self, conversation_id: ConversationId) -> PartId:
+        query = Select(CONVERSATIONS, where(conversation_id=conversation_id), ("bot_id",), limit=1)
+        rows = await self._journal.read(query)
+        return part_of(rows[0]["bot_id"] if rows else NO_BOT, conversation_id)
 
     async def _resume_all(self, conversations: list[ConversationId]) -> None:
         for conversation_id in conversations:

@@ -20,7 +20,8 @@ from parlour.core.store import inbox
 from parlour_sdk.values import dataclass
 
 from .admission import RunAdmission
-from .lanes import LaneReservation, Lanes
+from .lane import LaneReservation
+from .lanes import Lanes
 from .run_checks import RunChecks, RunTarget
 from .session import QueuedEvent, StartedRun
 from .session_registry import RunSessions

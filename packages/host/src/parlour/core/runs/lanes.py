@@ -7,13 +7,17 @@ import logging
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable
 
+from parlour.core.asyncio_utils import BackgroundTasks
+from parlour.core.cluster.ownership import Ownership
+from parlour.core.cluster.parts import part_of
 from parlour.core.journal import StorageFailed
 from parlour.core.model.event import RecordedEvent
-from parlour.core.model.ids import ConversationId
+from parlour.core.model.ids import ConversationId, PartId
 
 from . import retry_policy
+from .lane import Lane, LaneReservation, Prepare
 from .lane_result import LaneResult, Suspension
-from .session import QueuedEvent, StartedRun
+from .session import QueuedEvent
 from .slots import RunSlotPool, actor_key
 
 logger = logging.getLogger(__name__)
@@ -32,57 +36,6 @@ Handle = Callable[[QueuedEvent], Awaitable[LaneResult]]
 Claim = Callable[[QueuedEvent], Awaitable[bool]]
 Reopen = Callable[[ConversationId], Awaitable[list[QueuedEvent]]]
 GiveUp = Callable[[QueuedEvent], Awaitable[None]]
-Prepare = Callable[[StartedRun], Awaitable[None]]
-
-
-class Lane:
-    """The waiting events of one conversation, and the tasks that handle them."""
-
-    def __init__(self) -> None:
-        self.waiting: list[QueuedEvent] = []
-        self.task: asyncio.Task[None] | None = None
-        self.steering_task: asyncio.Task[None] | None = None
-        self.suspended_task: asyncio.Task[None] | None = None
-        """Task that waits while the lane is suspended, such as for a run that is executed elsewhere."""
-        self.handling = False
-        self._changed: asyncio.Event | None = None
-        self.current = 0
-        self.failing_seq = 0
-        """Number of the event whose handling failed last; `failures` counts its failures."""
-        self.failures = 0
-
-    def add(self, position: int, entry: QueuedEvent) -> None:
-        self.waiting.insert(position, entry)
-        if self._changed is not None:
-            self._changed.set()
-
-    async def wait_changed(self) -> None:
-        """Returns when another event was added."""
-        self._changed = asyncio.Event()
-        await self._changed.wait()
-
-
-class LaneReservation:
-    """The reserved next turn of an idle lane, with its slot; it ends with `start` or `release`."""
-
-    def __init__(self, prepare: Prepare) -> None:
-        self._prepare = prepare
-        self._event: asyncio.Future[QueuedEvent | None] = asyncio.get_running_loop().create_future()
-        self.started_run: StartedRun | None = None
-        """Run that is written together with the event; it is prepared before the wait for the event."""
-
-    async def wait(self) -> QueuedEvent | None:
-        """Returns the event to handle, or None if the reservation was released."""
-        await asyncio.sleep(0)  # lets the caller write the event first
-        if self.started_run is not None:
-            await self._prepare(self.started_run)
-        return await self._event
-
-    def start(self, entry: QueuedEvent) -> None:
-        self._event.set_result(entry)
-
-    def release(self) -> None:
-        self._event.set_result(None)
 
 
 class Lanes:
@@ -96,6 +49,7 @@ class Lanes:
         quarantine: GiveUp,
         prepare: Prepare,
         slots: RunSlotPool,
+        ownership: Ownership,
     ) -> None:
         self._handle = handle
         self._claim = claim
@@ -103,12 +57,17 @@ class Lanes:
         self._quarantine = quarantine
         self._prepare = prepare
         self._slots = slots
+        self._ownership = ownership
         self._lanes: dict[ConversationId, Lane] = {}
         self._arrived_before_open: list[QueuedEvent] | None = []
         """Events that arrive before `open` is called; None after that."""
         self._trial_task: asyncio.Task[None] | None = None
         self._held_entries: dict[ConversationId, list[QueuedEvent]] = {}
         """Events by lane that wait until the suspect events of that lane were tried alone."""
+        self._held_parts: dict[PartId, list[QueuedEvent]] = {}
+        """Events of parts that are being recovered."""
+        self._part_trials = BackgroundTasks("an event could not be tried alone")
+        self._part_trial_turn = asyncio.Lock()
         self._closed = False
 
     def __len__(self) -> int:
@@ -124,12 +83,42 @@ class Lanes:
         else:
             self._open_all(pending)
 
+    def hold_part(self, part: PartId) -> None:
+        """Lets the events of a part wait until `open_part`, so that older ones that are recovered come first."""
+        self._held_parts.setdefault(part, [])
+
+    def open_part(self, part: PartId, pending: list[QueuedEvent]) -> None:
+        """Starts handling the events of a part that this Host has taken over.
+
+        Events that were in flight at too many crashes are tried one at a time, each after those before it in its lane;
+        other conversations go on beside them.
+        """
+        suspects = [entry for entry in pending if retry_policy.needs_isolated_trial(entry.tries)]
+        held_entries: dict[ConversationId, list[QueuedEvent]] = {each.lane: [] for each in suspects}
+        self._held_entries |= held_entries
+        for entry in [*pending, *self._held_parts.pop(part, [])]:
+            self.enqueue(entry)
+        for suspect in suspects:
+            self._part_trials.start(self._try_in_turn(suspect))
+
+    async def _try_in_turn(self, suspect: QueuedEvent) -> None:
+        async with self._part_trial_turn:
+            logger.warning("event %s is tried alone: a Host stopped each time it was in flight", suspect.seq)
+            entries = self._held_entries.pop(suspect.lane, [])
+            for entry in entries:
+                self.enqueue(entry)
+            lane = self._lanes.get(suspect.lane)
+            if lane is not None and lane.task is not None:
+                await asyncio.wait([lane.task], timeout=TRIAL_SECONDS)
+
     def enqueue(self, entry: QueuedEvent) -> None:
         """Adds an event to its lane. A duplicate is ignored."""
-        if self._closed:
-            return  # it is in the inbox, and is recovered at the next start
+        if self._closed or not self._ownership.owns(_part(entry.event)):
+            return  # it is in the inbox, and is recovered at the next start or by the Host that owns its part
         if self._arrived_before_open is not None:
             self._arrived_before_open.append(entry)
+        elif self._held_parts and (held_part := self._held_parts.get(_part(entry.event))) is not None:
+            held_part.append(entry)
         elif entry.lane in self._held_entries:
             self._held_entries[entry.lane].append(entry)
         else:
@@ -168,7 +157,9 @@ class Lanes:
             self.enqueue(entry)
 
     def _admit(self, entry: QueuedEvent) -> None:
-        lane = self._lanes.setdefault(entry.lane, Lane())
+        lane = self._lanes.get(entry.lane)
+        if lane is None:
+            lane = self._lanes[entry.lane] = Lane(_part(entry.event))
         position = bisect_left(lane.waiting, entry.seq, key=lambda each: each.seq)
         is_current = entry.seq == lane.current and not entry.run_id  # an explicitly created run is never a duplicate
         if is_current or [each.seq for each in lane.waiting[position : position + 1]] == [entry.seq]:
@@ -183,9 +174,13 @@ class Lanes:
         """Reserves an idle lane and a slot for the event. Returns None if it could not be handled immediately."""
         name, person = event.conversation_id, actor_key(event.envelope)
         is_held = self._arrived_before_open is not None or name in self._held_entries
-        if self._closed or is_held or name in self._lanes or not self._slots.try_acquire(person):
+        part = _part(event)
+        is_held = is_held or part in self._held_parts
+        if self._closed or is_held or name in self._lanes or not self._ownership.owns(part):
             return None
-        lane, reservation = Lane(), LaneReservation(self._prepare)
+        if not self._slots.try_acquire(person):
+            return None
+        lane, reservation = Lane(part), LaneReservation(self._prepare)
         self._lanes[name] = lane
         lane.task = asyncio.create_task(self._run_reserved_lane(name, lane, person, reservation))
         return reservation
@@ -206,6 +201,20 @@ class Lanes:
             if lane.suspended_task is not None:
                 lane.suspended_task.cancel()
 
+    def of_part(self, part: PartId) -> "list[asyncio.Task[None]]":
+        """Returns the tasks of the lanes of a part that this Host gives away; they end after their active events."""
+        self._held_parts.pop(part, None)
+        lanes = [lane for lane in self._lanes.values() if lane.part == part]
+        for lane in lanes:
+            if lane.suspended_task is not None:
+                lane.suspended_task.cancel()
+        return [lane.task for lane in lanes if lane.task is not None]
+
+    def waits(self, name: ConversationId, seq: int) -> bool:
+        """Returns whether an event is being handled here or waits for its turn."""
+        lane = self._lanes.get(name)
+        return lane is not None and (lane.current == seq or any(entry.seq == seq for entry in lane.waiting))
+
     def remove(self, name: ConversationId, seq: int) -> QueuedEvent | None:
         """Removes an event that still waits for its turn and returns it."""
         lane = self._lanes.get(name)
@@ -220,7 +229,7 @@ class Lanes:
 
     async def _run_lane(self, name: ConversationId, lane: Lane) -> None:
         try:
-            while lane.waiting and not self._closed:
+            while lane.waiting and self._may_continue(lane):
                 person = actor_key(lane.waiting[0].event.envelope)
                 await self._slots.acquire(person)
                 try:
@@ -247,8 +256,11 @@ class Lanes:
         finally:
             await self._run_lane(name, lane)
 
+    def _may_continue(self, lane: Lane) -> bool:
+        return not self._closed and self._ownership.owns(lane.part)
+
     async def _next(self, name: ConversationId, lane: Lane) -> Suspension | None:
-        if not lane.waiting:
+        if not lane.waiting or not self._may_continue(lane):
             return None  # it was removed while waiting for a slot
         return await self._handle_entry(name, lane, lane.waiting.pop(0))
 
@@ -261,7 +273,7 @@ class Lanes:
     async def _wait_suspended(self, name: ConversationId, lane: Lane, suspension: Suspension) -> None:
         """Waits for a suspended event, such as a run that is executed elsewhere. It keeps its lane but no slot."""
         lane.suspended_task = asyncio.create_task(_wait_ready(suspension))
-        if self._closed:
+        if not self._may_continue(lane):
             lane.suspended_task.cancel()
         await asyncio.wait([lane.suspended_task])
         cancelled, lane.suspended_task = lane.suspended_task.cancelled(), None
@@ -334,7 +346,7 @@ class Lanes:
         lane.waiting = pending + [entry for entry in lane.waiting if entry.seq not in pending_seqs]
 
     async def _load_with_retry(self, name: ConversationId) -> list[QueuedEvent]:
-        while not self._closed:
+        while self._may_continue(self._lanes[name]):
             await asyncio.sleep(STORAGE_RETRY_SECONDS)
             try:
                 return await self._load_pending(name)
@@ -344,6 +356,10 @@ class Lanes:
                 logger.exception("lane %s could not be read and is left for the next start", name)
                 return []
         return []
+
+
+def _part(event: RecordedEvent) -> PartId:
+    return part_of(event.envelope.bot_id, event.conversation_id)
 
 
 async def _wait_ready(suspension: Suspension) -> None:

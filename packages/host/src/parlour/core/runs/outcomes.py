@@ -19,6 +19,10 @@ class Outcomes:
         future.add_done_callback(lambda _: self._forget(event_seq, future))
         return future
 
+    def awaited_events(self) -> list[int]:
+        """Returns the numbers of the events whose outcome is awaited."""
+        return list(self._futures)
+
     def publish(self, events: Iterable[InboxOutcome]) -> None:
         """Resolves the futures of these events."""
         for outcome in events:

@@ -56,9 +56,11 @@ class Recovery:
     async def recover_all(self, part: PartId | None = None) -> list[QueuedEvent]:
         """Returns all pending events in the order of their arrival; interrupted runs are ended first.
 
-        `part` limits the recovery to the events of a part that this Host has taken over.
+        `part` limits the recovery to the events of a part that this Host has taken over. A crash of its owner was
+        counted for all parts of that Host at once, when it was fenced.
         """
-        return await self._recover(await self._count_crash(await self._inbox.all(part), part), INTERRUPTED)
+        rows = await self._inbox.all(part)
+        return await self._recover(rows if part is not None else await self._count_crash(rows), INTERRUPTED)
 
     async def recover_lane(self, name: ConversationId) -> list[QueuedEvent]:
         """Returns the pending events of one lane; runs that were interrupted by a failure of the Host are ended
@@ -68,7 +70,7 @@ class Recovery:
             [row for row in await self._inbox.all() if row["lane"] == name], INTERRUPTED_BY_FAILURE
         )
 
-    async def _count_crash(self, rows: list[Row], part: PartId | None) -> list[Row]:
+    async def _count_crash(self, rows: list[Row]) -> list[Row]:
         """Counts a crash of the previous process for the events that were in flight, and returns the updated rows.
 
         One unit counts it for all of them, so that another crash during the recovery makes no event look as if it was
@@ -79,9 +81,9 @@ class Recovery:
             return rows
         commands = [row for row in rows if row["state"] == "control"]
         was_alone = len(in_flight) + len(commands) == 1
-        await self._journal.commit(Unit("inbox.death", (inbox.count_crash(was_alone, part),)))
+        await self._journal.commit(Unit("inbox.death", (inbox.count_crash(was_alone),)))
         logger.warning("the Host had stopped unexpectedly while %d events were in flight", len(in_flight))
-        return await self._inbox.all(part)
+        return await self._inbox.all()
 
     async def _recover(self, rows: list[Row], termination: RunTermination) -> list[QueuedEvent]:
         entries = {row["event_seq"]: entry for row, entry in zip(rows, await self._entries(rows), strict=True)}

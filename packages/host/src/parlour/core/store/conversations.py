@@ -6,15 +6,20 @@ A chat that is restarted gets a new conversation of the next generation; the ear
 from collections import OrderedDict
 from collections.abc import Callable
 
+from parlour.core.cluster.ownership import Ownership, SoleOwner
+from parlour.core.cluster.parts import shard_part
 from parlour.core.journal import GuardFailed, Insert, Journal, Row, Select, Unit, where
 from parlour.core.model.event import ConversationKey
-from parlour.core.model.ids import AgentId, ConversationId
+from parlour.core.model.ids import AgentId, BotId, ConversationId
 from parlour.core.model.ports import Clock, Ids
 
 from .tables import CONVERSATIONS
 
 MAX_CACHED_CONVERSATIONS = 4096
 """Number of conversation ids that are cached; the least recently used is dropped first."""
+
+MAX_ID_ATTEMPTS = 256
+"""Ids to try for one in a part of this Host."""
 
 
 def create(conversation_id: ConversationId, key: ConversationKey, now: int, generation: int = 0) -> Insert:
@@ -54,7 +59,9 @@ class Conversations:
         self,
         journal: Journal,
         on_replaced: Callable[[ConversationId, ConversationId], None] = lambda previous, new: None,
+        ownership: Ownership | None = None,
     ) -> None:
+        self._ownership = ownership or SoleOwner()
         self._journal = journal
         self._on_replaced = on_replaced
         self._recent: OrderedDict[ConversationKey, ConversationId] = OrderedDict()
@@ -68,6 +75,21 @@ class Conversations:
             return None
         return self.cache(key, latest["conversation_id"])
 
+    def new_id(self, bot_id: BotId, ids: Ids) -> ConversationId:
+        """Returns the id of a new conversation. One without a bot falls into a part that this Host owns, if any."""
+        new_id = ConversationId(ids.new())
+        if bot_id or self._ownership.is_sole:
+            return new_id
+        for _ in range(MAX_ID_ATTEMPTS):
+            if self._ownership.owns(shard_part(new_id)):
+                break
+            new_id = ConversationId(ids.new())
+        return new_id
+
+    def forget_cached(self) -> None:
+        """Empties the cache, because another Host may have restarted chats that this one owns from now on."""
+        self._recent.clear()
+
     def cache(self, key: ConversationKey, conversation_id: ConversationId) -> ConversationId:
         self._recent[key] = conversation_id
         if len(self._recent) > MAX_CACHED_CONVERSATIONS:
@@ -80,7 +102,7 @@ class Conversations:
             existing_id = await self.find(key)
             if existing_id is not None:
                 return existing_id
-            new_id = ConversationId(ids.new())
+            new_id = self.new_id(key.bot_id, ids)
             try:
                 await self._journal.commit(Unit("conversation.open", (create(new_id, key, clock.now()),)))
             except GuardFailed:
@@ -91,7 +113,7 @@ class Conversations:
         """Starts a new conversation in the chat. Active runs finish in the previous one."""
         while True:
             latest = await self._latest(key)
-            new_id, generation = ConversationId(ids.new()), latest["generation"] + 1 if latest else 0
+            new_id, generation = self.new_id(key.bot_id, ids), latest["generation"] + 1 if latest else 0
             try:
                 statement = create(new_id, key, clock.now(), generation)
                 await self._journal.commit(Unit("conversation.renew", (statement,)))

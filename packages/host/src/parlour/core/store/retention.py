@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
@@ -147,13 +147,15 @@ class Retention:
             stored.get("started_at", 0), stored.get("finished_at", 0), Counter(stored.get("removed", {}))
         )
 
-    async def serve(self, first_seconds: float, every_seconds: float) -> None:
-        """Runs a job every `every_seconds`, for as long as the Host runs."""
+    async def serve(
+        self, first_seconds: float, every_seconds: float, is_due_here: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Runs a job every `every_seconds`, for as long as the Host runs, while `is_due_here` returns True."""
         self._every_days = every_seconds * 1000 / DAY_MILLISECONDS
         first_at = asyncio.get_running_loop().time() + first_seconds
         while True:
             try:
-                is_held = await self._clock_check.is_held()
+                is_held = await self._clock_check.is_held() or not is_due_here()
                 wait_seconds = max(
                     first_at - asyncio.get_running_loop().time(), await self._seconds_until_next(every_seconds)
                 )

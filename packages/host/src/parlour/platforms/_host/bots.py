@@ -10,6 +10,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from parlour.core.cluster.ownership import Ownership, SoleOwner
+from parlour.core.cluster.parts import bot_part
 from parlour.core.config.bots import Bot, BotRepository
 from parlour.core.model.ids import BotId
 from parlour.core.model.ports import Clock
@@ -34,9 +36,17 @@ class Bots:
     """All bots of the Host."""
 
     def __init__(
-        self, catalogue: AdapterCatalogue, secrets: SecretBox, clock: Clock, on_status: StatusListener = lambda _: None
+        self,
+        catalogue: AdapterCatalogue,
+        secrets: SecretBox,
+        clock: Clock,
+        on_status: StatusListener = lambda _: None,
+        ownership: Ownership | None = None,
     ) -> None:
-        """The last argument is called with the status of all bots whenever one of them changes."""
+        """`on_status` is called with the status of all bots whenever one of them changes. Only bots whose part this
+        Host owns are started.
+        """
+        self._ownership = ownership or SoleOwner()
         self._on_change = on_status
         self._catalogue = catalogue
         self._secrets = secrets
@@ -74,7 +84,14 @@ class Bots:
         """Applies the stored configuration of a bot: reconnects it after a change, or stops it if it was deleted."""
         async with self._turns[bot_id]:
             bot, runner = self._bot(bot_id), self._runners.get(bot_id)
-            if runner is not None and bot is not None and _connects_alike(runner.bot, bot) and not runner.has_given_up:
+            is_owned = self._ownership.owns(bot_part(bot_id))
+            if (
+                runner is not None
+                and bot is not None
+                and _connects_alike(runner.bot, bot)
+                and not runner.has_given_up
+                and is_owned
+            ):
                 return
             await self._stop(bot_id)
             self._refusals.forget(bot_id)
@@ -82,7 +99,7 @@ class Bots:
                 self._statuses.pop(bot_id, None)
                 self._on_change(self._statuses)
                 self._connections.pop(bot_id).set()  # releases the callers that wait for the deleted bot
-            elif bot.enabled and self._core is not None:
+            elif bot.enabled and is_owned and self._core is not None:
                 self._set_status(bot_id, "connecting", "")
                 self._runners[bot_id] = BotRunner(bot, self._core[2], partial(self._set_status, bot_id))
 

@@ -310,7 +310,7 @@ CREATE TABLE hosts (
 	name TEXT NOT NULL, 
 	version TEXT NOT NULL, 
 	started_at INTEGER NOT NULL, 
-	fenced_at INTEGER NOT NULL, 
+	fenced_at INTEGER NOT NULL, address TEXT DEFAULT '''''' NOT NULL, draining INTEGER DEFAULT '0' NOT NULL, 
 	PRIMARY KEY (host_id)
 )
  STRICT
@@ -1104,4 +1104,4 @@ CREATE TRIGGER knowledge_chunks_removed AFTER DELETE ON knowledge_chunks BEGIN I
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0025');
+INSERT INTO alembic_version VALUES ('0026');

@@ -4,6 +4,7 @@ Leases are a table of their own: commits lock the row of their Host in `hosts`, 
 also holds an advisory lock while its connection lasts, so that a killed process is noticed before its lease ends.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -32,7 +33,10 @@ _FREE_SLOT = f"""
     WHERE slot NOT IN (SELECT leases.slot FROM leases)
 """
 _FORGET = f"DELETE FROM hosts WHERE fenced_at > 0 AND fenced_at < {_NOW} - 86400000"
-_ADD_HOST = f"INSERT INTO hosts (host_id, name, version, started_at, fenced_at) VALUES ($1, $2, $3, {_NOW}, 0)"
+_ADD_HOST = f"""
+    INSERT INTO hosts (host_id, name, version, address, started_at, fenced_at, draining)
+    VALUES ($1, $2, $3, $4, {_NOW}, 0, 0)
+"""
 _ADD_LEASE = f"INSERT INTO leases (host_id, slot, lease_until) VALUES ($1, $2, {_LEASE_END})"
 _HOLD = "SELECT pg_try_advisory_lock($1, $2)"
 _RENEW = f"UPDATE leases SET lease_until = {_LEASE_END} WHERE host_id = $1 RETURNING slot"
@@ -49,6 +53,14 @@ _END_EXPIRED = f"""
 _END = "DELETE FROM leases WHERE host_id = $1 RETURNING host_id"
 _FENCE = f"UPDATE hosts SET fenced_at = {_NOW} WHERE host_id = ANY ($1)"
 _FREE_PARTS = f"UPDATE owners SET host_id = '', epoch = epoch + 1, moved_at = {_NOW} WHERE host_id = ANY ($1)"
+_IN_FLIGHT = """
+    SELECT count(*) FROM inbox JOIN owners USING (part)
+    WHERE owners.host_id = $1 AND (inbox.in_flight = 1 OR inbox.state = 'control')
+"""
+_COUNT_CRASH = """
+    UPDATE inbox SET in_flight = 0, deaths = deaths + 1, lone_deaths = lone_deaths + $2
+    WHERE in_flight = 1 AND part IN (SELECT part FROM owners WHERE host_id = $1)
+"""
 _RAISE = """
     UPDATE journal_counters AS own SET counter = highest.counter
     FROM (SELECT name, max(counter) AS counter FROM journal_counters GROUP BY name) AS highest
@@ -67,6 +79,8 @@ class PostgresHostLeases:
         self._lock_seconds = lock_seconds
         self._server_start_seconds = server_start_seconds
         self._connection: PostgresConnection | None = None
+        self._turn = asyncio.Lock()
+        """Serializes the use of the connection."""
         self._held_slots: set[int] = set()
         """Slots whose advisory lock this connection holds."""
 
@@ -79,7 +93,7 @@ class PostgresHostLeases:
                 raise StorageFailed(
                     "cluster_full", f"'{self._name}' has {SLOT_COUNT - 1} Hosts already: stop one first."
                 )
-            await connection.fetch(_ADD_HOST, host.host_id, host.name, host.version)
+            await connection.fetch(_ADD_HOST, host.host_id, host.name, host.version, host.address)
             await connection.fetch(_ADD_LEASE, host.host_id, slot)
         return int(slot)
 
@@ -114,6 +128,10 @@ class PostgresHostLeases:
         hosts = [HostId(row["host_id"]) for row in ended]
         if hosts:
             await connection.fetch(_FENCE, hosts)  # waits for a commit in progress
+            for host_id in hosts:  # as a start of a single Host counts it: once for all events that were in flight
+                in_flight = await connection.fetchval(_IN_FLIGHT, host_id)
+                if in_flight:
+                    await connection.fetch(_COUNT_CRASH, host_id, int(in_flight == 1))
             await connection.fetch(_FREE_PARTS, hosts)
         return hosts
 
@@ -124,6 +142,11 @@ class PostgresHostLeases:
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[PostgresConnection]:
+        async with self._turn, self._open() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[PostgresConnection]:
         if self._connection is None or self._connection.is_closed():
             self._held_slots = set()
             self._connection = await connect(self._url, "parlour leases", self._lock_seconds)

@@ -1,0 +1,1 @@
+"""The Hosts that share a database: what they own, and moves of parts between them."""

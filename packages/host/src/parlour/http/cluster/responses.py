@@ -1,0 +1,51 @@
+"""What the endpoints of the cluster answer."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from ..responses import Id, TimestampMs
+
+
+class PartCounts(TypedDict):
+    """The number of parts of each kind."""
+
+    bots: int
+    shards: int
+    duties: int
+
+
+class HostResponse(TypedDict):
+    """A Host of the cluster. One that was fenced is listed for a day."""
+
+    host_id: Id
+    name: str
+    version: str
+    address: str | None
+    """Where the other Hosts reach it."""
+    state: Literal["live", "draining", "fenced"]
+    started_at: TimestampMs
+    fenced_at: TimestampMs | None
+    parts: PartCounts
+    answers_this: bool
+    """True for the Host that answers this request."""
+
+
+class PartResponse(TypedDict):
+    """A part of the work: a bot, a share of the conversations without a bot, or a duty."""
+
+    part: str
+    host_id: Id | None
+    """Its owner; null while it is free."""
+    epoch: int
+    """How often the owner has changed."""
+    wanted_by: Id | None
+    """The Host that asks for it."""
+    moved_at: TimestampMs
+
+
+class ClusterResponse(TypedDict):
+    enabled: bool
+    """False for a Host that has its database to itself; the lists are empty then."""
+    hosts: list[HostResponse]
+    parts: list[PartResponse]

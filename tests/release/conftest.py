@@ -1,0 +1,23 @@
+"""Provides the images of the container tests, which are built once."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from .containers import IMAGE, PACKAGES, Engine
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Yields an engine that has the image of this commit, on a base that debootstrap made."""
+    engine = Engine(tmp_path_factory.mktemp("containers"))
+    if any(shutil.which(program) is None for program in ("buildah", "podman", "debootstrap", "runc", "iptables")):
+        engine.run("apt-get", "install", "--yes", "--no-install-recommends", *PACKAGES)
+    try:
+        engine.run("make", "release")
+        engine.build_base()
+        engine.podman("build", "--quiet", "--format=docker", "--file=deploy/image/Containerfile", f"--tag={IMAGE}", ".")
+        yield engine
+    finally:
+        engine.close()
