@@ -19,7 +19,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: quick migration help setup sandbox mcp-servers agent-services langflow pythons synapse peers podman nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents docs release bench clean
+.PHONY: quick migration help setup sandbox mcp-servers door-clients harnesses more-harnesses agent-services langflow pythons synapse peers podman nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents docs release bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -43,7 +43,19 @@ sandbox:
 
 # What the tests of MCP talk to. A Host needs none of it.
 mcp-servers:
-	@tools/mcp_servers.sh .tools/mcp-servers
+	@tools/node_packages.sh tools/mcp_servers .tools/mcp-servers
+
+# The client of AG-UI that the tests run as their users do.
+door-clients:
+	@tools/node_packages.sh tools/door_clients .tools/door-clients
+
+# Coding agents with a newer Node.js, and further clients, for the long tests: about 1 GB.
+harnesses:
+	@tools/node_packages.sh tools/harnesses .tools/harnesses
+
+# The coding agents that are only tested by name: about 700 MB.
+more-harnesses: harnesses
+	@tools/node_packages.sh tools/more_harnesses .tools/more-harnesses
 
 # The homeserver that the tests of Matrix talk to. A Host needs none of it.
 agent-services: setup
@@ -106,12 +118,12 @@ QUIET_TESTS = $(shell grep -rl --include='test_*.py' 'mark\.quiet' $(ALL_TESTS))
 # To check the types takes one core for long and measures nothing; the browser leaves one.
 WEB_TESTS = $(MAKE) --no-print-directory web-parts && $(MAKE) --no-print-directory --jobs 2 web-check e2e
 
-test: setup sandbox mcp-servers synapse nginx web
+test: setup sandbox mcp-servers door-clients synapse nginx web
 	@$(PYTEST) -q $(PARALLEL) -m "not long and not quiet" $(ALL_TESTS)
 	@$(PYTEST) -q -m "quiet and not long" $(QUIET_TESTS)
 	@$(WEB_TESTS)
 
-# make test-all PART=box runs one part. Langflow is large, so it is only run by name.
+# make test-all PART=box runs one part. Langflow and the other coding agents are large, so they are only run by name.
 HOST_TESTS := packages/host/tests
 PART_platforms := tests/platforms $(HOST_TESTS)/platforms
 PART_work := tests/crash tests/chaos tests/simulation tests/fuzz $(HOST_TESTS)/core/jobs
@@ -119,6 +131,8 @@ PART_runners := plugins packages/sdk/tests tests/agent_services tests/integratio
 PART_box := tests/integration/box $(HOST_TESTS)/box $(HOST_TESTS)/isolation
 PART_knowledge := tests/knowledge tests/integration/knowledge tests/crash/test_knowledge.py $(HOST_TESTS)/providers/knowledge
 PART_doors := tests/integration/doors
+PART_harnesses := tests/integration/harnesses
+PART_harnesses-all := tests/integration/harnesses/other_harnesses.py
 PART_policy := tests/integration/policies $(HOST_TESTS)/core/message_policy
 PART_cluster := tests/cluster $(HOST_TESTS)/core/cluster $(HOST_TESTS)/stores
 PART_release := tests/release tests/walkthrough tests/tools
@@ -131,7 +145,7 @@ $(error there is no part '$(PART)'; there are: $(PARTS))
 endif
 endif
 
-test-all: $(if $(filter langflow,$(PART)),langflow) setup sandbox mcp-servers agent-services synapse peers nginx web
+test-all: $(if $(filter langflow,$(PART)),langflow) $(if $(filter harnesses-all,$(PART)),more-harnesses) setup sandbox mcp-servers door-clients harnesses agent-services synapse peers nginx web
 ifdef PART
 	@$(PYTEST) -q $(PARALLEL) $(PART_$(PART)) -m "not quiet"
 	@$(PYTEST) -q $(PART_$(PART)) -m "quiet" || [ $$? = 5 ]  # 5: it has no quiet test

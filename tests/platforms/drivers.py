@@ -7,6 +7,7 @@ from parlour.testing.adapter_suite import PlatformDriver
 from tests.platforms.dingtalk.driver import DingTalkDriver
 from tests.platforms.discord.driver import DiscordDriver
 from tests.platforms.email.driver import EmailDriver
+from tests.platforms.irc.driver import IrcDriver
 from tests.platforms.kook.driver import KookDriver
 from tests.platforms.lark.driver import LarkDriver
 from tests.platforms.line.driver import LineDriver
@@ -39,6 +40,7 @@ PLATFORMS: Mapping[str, SuitePlatform] = {
     "dingtalk": SuitePlatform(DingTalkDriver),
     "discord": SuitePlatform(DiscordDriver),
     "email": SuitePlatform(EmailDriver),
+    "irc": SuitePlatform(IrcDriver),
     "kook": SuitePlatform(KookDriver),
     "lark": SuitePlatform(LarkDriver),
     "line": SuitePlatform(LineDriver),

@@ -21,3 +21,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield engine
     finally:
         engine.close()
+
+
+@pytest.fixture(scope="session")
+def images(engine: Engine) -> Engine:
+    """Returns the engine with images of PostgreSQL and of an S3 server, too."""
+    engine.build_postgres()
+    engine.build_objects()
+    return engine

@@ -55,6 +55,22 @@ fi
 exec $as postgres -D "$PGDATA" -c "listen_addresses=*"
 """
 
+OBJECTS = "localhost/parlour-test-objects"
+OBJECTS_IMAGE = f"""
+FROM {IMAGE}
+USER 0
+RUN SSL_CERT_FILE=/etc/ssl/machine.crt uv pip install --quiet --python /opt/parlour/bin/python "moto[server]"
+COPY minio /usr/local/bin/minio
+RUN chmod 755 /usr/local/bin/minio
+"""
+OBJECTS_SERVER = """#!/bin/sh
+# Serves a bucket on the port of MinIO, which no package repository of this machine has.
+moto_server --host 0.0.0.0 --port 9000 &
+make="import urllib.request as r; r.urlopen(r.Request('http://127.0.0.1:9000/parlour', method='PUT'))"
+until python3 -c "$make" 2>/dev/null; do sleep 0.2; done
+wait
+"""
+
 
 class Engine:
     """Runs podman and others with a store and a configuration of their own."""
@@ -105,6 +121,13 @@ class Engine:
         (folder / "Containerfile").write_text(POSTGRES_IMAGE)
         (folder / "entrypoint.sh").write_text(POSTGRES_ENTRYPOINT)
         self.podman("build", "--quiet", "--format=docker", "--tag", POSTGRES, folder)
+
+    def build_objects(self) -> None:
+        folder = self.folder / "objects"
+        folder.mkdir()
+        (folder / "Containerfile").write_text(OBJECTS_IMAGE)
+        (folder / "minio").write_text(OBJECTS_SERVER)
+        self.podman("build", "--quiet", "--format=docker", "--tag", OBJECTS, folder)
 
     def close(self) -> None:
         self.podman("pod", "rm", "--all", "--force", check=False)

@@ -14,38 +14,12 @@ import yaml
 from parlour.testing.network import free_port
 from tests.support.harness import ROOT, bearer, eventually
 
-from .containers import IMAGE, POSTGRES, Engine, answers
+from .containers import OBJECTS, POSTGRES, Engine, answers
 from .manifests import objects
 
 pytestmark = [pytest.mark.long, pytest.mark.root, pytest.mark.timeout(1800)]
 
-OBJECTS = "localhost/parlour-test-objects"
-OBJECTS_IMAGE = f"""
-FROM {IMAGE}
-USER 0
-RUN SSL_CERT_FILE=/etc/ssl/machine.crt uv pip install --quiet --python /opt/parlour/bin/python "moto[server]"
-COPY minio /usr/local/bin/minio
-RUN chmod 755 /usr/local/bin/minio
-"""
-OBJECTS_SERVER = """#!/bin/sh
-# Serves a bucket on the port of MinIO, which no package repository of this machine has.
-moto_server --host 0.0.0.0 --port 9000 &
-make="import urllib.request as r; r.urlopen(r.Request('http://127.0.0.1:9000/parlour', method='PUT'))"
-until python3 -c "$make" 2>/dev/null; do sleep 0.2; done
-wait
-"""
 NETWORK = "parlour-test"
-
-
-@pytest.fixture(scope="module")
-def images(engine: Engine) -> Engine:
-    engine.build_postgres()
-    folder = engine.folder / "objects"
-    folder.mkdir()
-    (folder / "Containerfile").write_text(OBJECTS_IMAGE)
-    (folder / "minio").write_text(OBJECTS_SERVER)
-    engine.podman("build", "--quiet", "--format=docker", "--tag", OBJECTS, folder)
-    return engine
 
 
 class Composed:

@@ -1,6 +1,7 @@
 """Answers the questions of a harness: by the configuration, or by asking people."""
 
 import json
+import re
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
@@ -10,10 +11,13 @@ from parlour_sdk.protocol.errors import AgentAPIException
 from parlour_sdk.protocol.live_permissions import PermissionAnswer
 
 from .config import HarnessConfig
-from .updates import READ_KINDS, diffs, tool_name
+from .updates import FIRST_TITLE, READ_KINDS, diffs, tool_name
 
 GATEWAY_NAME = "parlour"
 """Name of the Host's own MCP server, which checks each call itself."""
+MCP_CALL_FIELDS = frozenset(("server", "tool", "arguments"))
+"""The input of a call of an MCP server, where a harness gives it as such."""
+_GATEWAY_TITLE = re.compile(rf"mcp__{GATEWAY_NAME}__[a-z_]{{1,40}}|{GATEWAY_NAME}: [a-z_ ]{{1,40}}")
 MAX_DETAIL_CHARACTERS = 6000
 CANCELLED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
 Option = dict[str, Any]
@@ -68,13 +72,20 @@ async def _ask(api: AgentRunAPI, call: dict[str, Any], always: str | None) -> Pe
 
 
 def is_gateway_call(call: dict[str, Any]) -> bool:
-    """Returns whether this is a tool of the Host itself, which the Host checks like any other call of the run."""
+    """Returns whether this is a tool of the Host itself, which the Host checks like any other call of the run.
+
+    Only the first title of a call counts, and only as a whole: later ones are summaries of a model, and a title may
+    begin with the command that it stands for.
+    """
     server = call.get("mcpServer")
-    named = server.get("name") if isinstance(server, dict) else None
+    if isinstance(server, dict) and server.get("name") == GATEWAY_NAME:
+        return True
     raw = call.get("rawInput")
-    raw_server = raw.get("server") if isinstance(raw, dict) else None
-    title = str(call.get("title") or "")
-    return GATEWAY_NAME in (named, raw_server) or title.startswith((f"mcp__{GATEWAY_NAME}__", f"{GATEWAY_NAME}: "))
+    arguments = raw if isinstance(raw, dict) else {}
+    if arguments.get("server") == GATEWAY_NAME and arguments.keys() <= MCP_CALL_FIELDS and "tool" in arguments:
+        return True
+    title = str(call.get(FIRST_TITLE) or call.get("title") or "")
+    return bool(_GATEWAY_TITLE.fullmatch(title)) and not arguments.keys() & {"command", "cmd"}
 
 
 def describe_call(call: dict[str, Any]) -> str:

@@ -42,8 +42,6 @@ class Preset:
     """Method of `authenticate`, if the harness needs the call."""
     variables: Variables = field(default=_no_variables)
     files: Files = field(default=_no_files)
-    note: str = ""
-    """What an operator has to know before using it."""
 
 
 def _key(config: HarnessConfig) -> str:
@@ -195,7 +193,6 @@ PRESETS: dict[str, Preset] = {
             mode="read-only",
             variables=_codex_variables,
             files=_codex_files,
-            note="Its own sandbox can't be made inside that of the Host, so it asks before each command.",
         ),
         Preset(
             "gemini",
@@ -237,7 +234,6 @@ PRESETS: dict[str, Preset] = {
             mode="build",
             variables=_opencode_variables,
             files=_opencode_files,
-            note="It asks no one before it calls tools of MCP servers.",
         ),
         Preset(
             "goose",

@@ -10,6 +10,8 @@ from parlour_sdk.results import Result
 
 READ_KINDS = frozenset(("read", "search", "think", "fetch"))
 """Kinds of tools that change nothing."""
+FIRST_TITLE = "_first_title"
+"""Key of the title that a tool call began with. Some harnesses replace it by a summary that a model wrote."""
 MAX_RESULT_CHARACTERS = 8 * 1024
 MAX_DIFF_CHARACTERS = 8 * 1024
 MAX_UPDATES = 10_000
@@ -53,7 +55,7 @@ class UpdateReader:
         if not call_id or call_id in self._ended or self._count > MAX_UPDATES:
             return
         is_new = call_id not in self._tools
-        known = self._tools.setdefault(call_id, {})
+        known = self._tools.setdefault(call_id, {FIRST_TITLE: call.get("title")})
         known |= {key: value for key, value in call.items() if value is not None}
         name = tool_name(known)
         if is_new:

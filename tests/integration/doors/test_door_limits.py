@@ -8,6 +8,10 @@ import pytest
 
 from parlour.testing.model_server import ModelServer
 from tests.support.agents import AgentHost
+from tests.support.door_clients import AgUiClient, asking
+
+from .test_a2a_door import A2aClient
+from .test_mcp_door import connected
 
 
 @pytest.fixture(scope="module")
@@ -16,6 +20,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentHost]:
         host = AgentHost(tmp_path_factory.mktemp("limits"), server, PARLOUR__DOORS__REQUESTS_PER_MINUTE=3)
         yield host
         host.close()
+
+
+DOORS = ["openai", "mcp", "a2a", "agui"]
 
 
 def client(host: AgentHost, key: str) -> openai.OpenAI:
@@ -37,18 +44,46 @@ def test_requests_beyond_the_limit_of_a_key_are_refused(host: AgentHost) -> None
     assert 'parlour_door_requests_total{door="openai",result="rate_limited"} 1' in metrics
 
 
-@pytest.mark.parametrize("streamed", [False, True])
-def test_a_spent_budget_is_the_error_of_the_standard(host: AgentHost, streamed: bool) -> None:
+@pytest.fixture(scope="module")
+def spent(host: AgentHost) -> str:
+    """Publishes an agent whose budget is too small for any answer."""
     agent = host.local(host.model())
     body: Any = {"name": "Spent", "scope": "agent", "target": agent, "tokens": 1}
     made = host.http().post("/budgets", json=body)
     assert made.status_code == 201, made.text
-    changed = {**host.http().get(f"/agents/{agent}").json(), "published": ["openai"]}
+    changed = {**host.http().get(f"/agents/{agent}").json(), "name": "Spent", "published": DOORS}
     assert host.http().put(f"/agents/{agent}", json=changed).status_code == 200
+    return agent
 
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_spent_budget_is_the_error_of_openai(host: AgentHost, spent: str, streamed: bool) -> None:
     with pytest.raises(openai.RateLimitError) as refused:
         client(host, host.key("chat", f"poor {streamed}")).chat.completions.create(
-            model=f"agent:{agent}", messages=[{"role": "user", "content": "hello"}], stream=streamed
+            model=f"agent:{spent}", messages=[{"role": "user", "content": "hello"}], stream=streamed
         )
 
     assert refused.value.code == "insufficient_quota"
+
+
+async def test_a_spent_budget_is_the_error_of_mcp(host: AgentHost, spent: str) -> None:
+    async with connected(host, key=host.key("mcp", "poor")) as mcp:
+        refused = await mcp.call_tool("ask_spent", {"text": "hello"})
+
+    assert (refused.is_error, refused.structured_content["code"]) == (True, "budget_exceeded")
+
+
+async def test_a_spent_budget_is_the_error_of_agui(host: AgentHost, spent: str) -> None:
+    [refused] = await AgUiClient(host, spent, host.key("chat", "poor web")).run("t", asking("r", "hello"))
+
+    assert [(each["type"], each.get("code")) for each in refused["events"]] == [
+        ("RUN_STARTED", None),
+        ("RUN_ERROR", "budget_exceeded"),
+    ]
+
+
+def test_a_spent_budget_is_the_error_of_a2a(host: AgentHost, spent: str) -> None:
+    task = A2aClient(host, spent, host.key("chat", "poor agent")).send("hello", "m1")
+
+    assert task["status"]["state"] == "TASK_STATE_FAILED"
+    assert task["status"]["message"]["metadata"] == {"code": "budget_exceeded"}

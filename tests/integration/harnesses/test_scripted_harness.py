@@ -150,3 +150,22 @@ def test_failures_say_what_happened_and_what_to_do(acp_host: Host, scripted: Mak
     assert checked["ok"] is True
     assert checked["message"] == "scripted 1.0 answers and began a session."
     assert json.dumps(checked).count("hidden") == 0
+
+
+def test_the_programs_of_the_plugin_say_what_is_missing_and_what_runs(acp_host: Host, scripted: MakeAgent) -> None:
+    def programs() -> dict[str, Json]:
+        return {each["name"]: each for each in acp_host.items("/plugins/parlour/acp-agent/programs")}
+
+    listed = programs()
+    assert (listed["other"]["granted"], listed["other"]["installed"]) == (True, True)
+    goose = listed["goose"]
+    assert (goose["label"], goose["granted"], goose["running"]) == ("Goose", False, 0)
+    assert goose["install"] == "npm install -g @aaif/goose"
+    assert goose["installed"] is all(each["path"] for each in goose["commands"])
+    assert {each["key"] for each in goose["words"]} >= {"processes.workspace", "processes.network"}
+    assert "每条命令" in listed["codex"]["note"]["zh_Hans"]
+
+    assert said(acp_host, scripted(), "hello there") == "hello there"
+    assert programs()["other"]["running"] >= 1
+    missing = acp_host.http().get("/plugins/parlour/nothing/programs")
+    assert missing.json()["error"]["code"] == "not_found"

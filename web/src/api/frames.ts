@@ -70,7 +70,9 @@ export type ChatFrameOf<Type extends ChatFrame["type"]> = Extract<ChatFrame, { t
 /** A frame from a client over the chat socket. `id` is its idempotency key. */
 export type MessageRequest = { type: "message"; id: string; text?: string; contents?: ContentElement[] };
 export type ChatRequest =
-  MessageRequest | { type: "cancel" } | { type: "approve"; approval_id: string; decision: "approve" | "deny" };
+  | MessageRequest
+  | { type: "cancel" }
+  | { type: "approve"; approval_id: string; decision: "approve" | "always" | "deny" };
 
 /** A frame of a run's replay: as the chat socket had it, with its time in place of a number. */
 export type ReplayFrame = { at: number; run_id: string } & (

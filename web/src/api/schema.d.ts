@@ -1884,6 +1884,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/{author}/{name}/programs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Programs
+         * @description The programs that the plugin may have started, in the order of its manifest.
+         */
+        get: operations["list_programs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins/{author}/{name}/restart": {
         parameters: {
             query?: never;
@@ -5888,6 +5908,11 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_PluginProgramResponse_: {
+            items: components["schemas"]["PluginProgramResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         PageResponse_PluginResponse_: {
             items: components["schemas"]["PluginResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -6348,6 +6373,25 @@ export interface components {
             };
             words: components["schemas"]["PermissionTextsResponse"];
         };
+        PluginProgramResponse: {
+            commands: components["schemas"]["ProgramCommandResponse"][];
+            /** @description The permission as `granted` of `PUT /plugins/{author}/{name}` takes it. */
+            grant: string;
+            granted: boolean;
+            /** @description The command that installs it, to be typed on the machine of the Host. */
+            install: string | null;
+            /** @description True if all its commands are installed. Any program in the folders of `programs.folders` counts as installed. */
+            installed: boolean;
+            label: string;
+            /** @description Name of the permission. */
+            name: string;
+            note: {
+                [key: string]: string;
+            } | null;
+            running: number;
+            /** @description What it may do. */
+            words: components["schemas"]["PermissionTextResponse"][];
+        };
         PluginResponse: {
             components: components["schemas"]["PluginComponent"][];
             /** @description Whether it has a form of its own, at `/plugins/{author}/{name}/config`. */
@@ -6510,6 +6554,11 @@ export interface components {
              * @default []
              */
             regexes?: string[];
+        };
+        ProgramCommandResponse: {
+            name: string;
+            /** @description Where it is installed on the machine of the Host; null if it is not. */
+            path: string | null;
         };
         /**
          * PromptBody
@@ -12794,6 +12843,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageResponse_str_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_programs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_PluginProgramResponse_"];
                 };
             };
             /** @description What went wrong, in words */

@@ -54,6 +54,7 @@ export type BudgetUse = Schemas["BudgetUse"];
 export type UsageItem = Schemas["UsageResponse"];
 
 export type Plugin = Schemas["PluginResponse"];
+export type PluginProgram = Schemas["PluginProgramResponse"];
 export type BundledPlugin = Schemas["BundledPluginResponse"];
 export type PermissionWords = Schemas["PermissionTextResponse"];
 export type KnowledgeBase = Schemas["KnowledgeBaseResponse"];

@@ -126,7 +126,13 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "list_tools": ("listing.tools", (), list),
     "start_conversation": ("conversations.start", ("c",), str),
 }
-BUILT_ON_OTHERS = {"artifacts.stream", "files.stream", "knowledge_files.stream", "listing.supports"}
+BUILT_ON_OTHERS = {
+    "artifacts.stream",
+    "files.stream",
+    "gateway.open_for_service",
+    "knowledge_files.stream",
+    "listing.supports",
+}
 ANSWERS = {
     "artifact_create": {"artifact": {"artifact_id": "a", "artifact_type": "file", "source": "run"}},
     "storage_get": {"found": True, "content_base64": "eA=="},

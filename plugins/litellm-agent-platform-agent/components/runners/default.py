@@ -35,7 +35,7 @@ class PlatformRunner(http.HttpAgentRunner[PlatformConfig]):
         if session is None:
             session = await mode.create(turn.client, turn.config.agent_id, turn.config.harness)
         turn.notes["session_id"] = session
-        return mode.prompt(session, turn.text) if mode.prompts_stream else mode.stream(session)
+        return mode.prompt(session, turn.text_with_token) if mode.prompts_stream else mode.stream(session)
 
     async def after_open(self, turn: http.ServiceTurn[PlatformConfig]) -> None:
         """Sends the prompt, since the events of its answer are seen only by a stream that is open before."""
@@ -43,7 +43,7 @@ class PlatformRunner(http.HttpAgentRunner[PlatformConfig]):
         if mode.prompts_stream:
             return
         try:
-            await turn.client.call(mode.prompt(turn.notes["session_id"], turn.text))
+            await turn.client.call(mode.prompt(turn.notes["session_id"], turn.text_with_token))
         except http.ServiceFailure as failure:
             if turn.conversation_id is not None and "404" in failure.detail:
                 raise http.ServiceFailure("session_unknown", failure.detail) from failure

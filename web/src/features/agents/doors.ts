@@ -3,13 +3,14 @@ import type { Agent } from "../../api/types";
 
 export type Door = Agent["published"][number];
 
-const PATHS: Partial<Record<Door, (agentId: string) => string>> = {
+const PATHS: Record<Door, (agentId: string) => string> = {
   openai: () => "/v1",
   mcp: () => "/api/v1/mcp",
   a2a: (agentId) => `/a2a/${agentId}`,
+  agui: (agentId) => `/agui/${agentId}`,
 };
 
 export const DOORS = Object.keys(PATHS) as Door[];
 
 /** The address that an operator gives to a client. */
-export const doorAddress = (door: Door, origin: string, agentId: string) => `${origin}${PATHS[door]?.(agentId) ?? ""}`;
+export const doorAddress = (door: Door, origin: string, agentId: string) => `${origin}${PATHS[door](agentId)}`;

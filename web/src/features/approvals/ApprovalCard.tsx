@@ -15,9 +15,11 @@ import { formatTime, fromNow } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
 import * as agentQueries from "../agents/queries";
 import * as botQueries from "../bots/queries";
-import { actionKey, isPending } from "./approvalDetails";
+import { actionKey, alwaysOf, isPending } from "./approvalDetails";
 import { Details } from "./Details";
 import { useParty } from "./useParty";
+
+export type Decided = "approve" | "always" | "deny";
 
 export function ApprovalCard({ approval }: { approval: Approval }) {
   const { t, i18n } = useTranslation();
@@ -99,7 +101,7 @@ function Decision({ approval }: { approval: Approval }) {
   const { t } = useTranslation();
   const [reason, setReason] = useState("");
   const deciding = useSave(
-    (decision: "approve" | "deny") =>
+    (decision: Decided) =>
       answer(
         api.POST("/api/v1/approvals/{approval_id}", {
           params: { path: { approval_id: approval.approval_id } },
@@ -122,10 +124,18 @@ function Decision({ approval }: { approval: Approval }) {
         <Button weight="primary" busy={deciding.isPending} onClick={() => deciding.mutate("approve")}>
           {t("approvals.approve")}
         </Button>
+        {alwaysOf(approval) && (
+          <Button busy={deciding.isPending} title={alwaysOf(approval)} onClick={() => deciding.mutate("always")}>
+            {t("approvals.always")}
+          </Button>
+        )}
         <Button weight="danger" busy={deciding.isPending} onClick={() => deciding.mutate("deny")}>
           {t("approvals.deny")}
         </Button>
       </div>
+      {alwaysOf(approval) && (
+        <p className="text-sm text-quiet">{t("approvals.alwaysCovers", { what: alwaysOf(approval) })}</p>
+      )}
       <ErrorMessage error={deciding.error} />
     </div>
   );

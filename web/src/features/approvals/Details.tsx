@@ -3,7 +3,8 @@ import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import type { Approval } from "../../api/types";
-import { details } from "./approvalDetails";
+import { DiffText } from "../../components/DiffText";
+import { changeOf, details, isLiveQuestion } from "./approvalDetails";
 
 export function Details({ approval }: { approval: Pick<Approval, "call"> }) {
   const { t, i18n } = useTranslation();
@@ -24,6 +25,7 @@ export function Details({ approval }: { approval: Pick<Approval, "call"> }) {
           </div>
         ))}
       </dl>
+      {isLiveQuestion(approval) && changeOf(approval) && <DiffText>{changeOf(approval)}</DiffText>}
     </div>
   );
 }

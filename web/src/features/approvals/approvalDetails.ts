@@ -10,6 +10,7 @@ export type Detail = { name: string; value: string };
 /** Returns every argument of the frozen calls, in their order: nothing that is being approved is left out. */
 export function details(approval: Pick<Approval, "call">): Detail[] {
   const call = approval.call ?? {};
+  if (isLiveQuestion(approval)) return [{ name: "title", value: String(call.title) }];
   if (typeof call.tool === "string") return [{ name: "tool", value: call.tool }, ...argumentsOf(call as Call)];
   return ((call.calls ?? []) as Call[]).flatMap(argumentsOf);
 }
@@ -33,6 +34,18 @@ function partText(part: Part): string {
 export function actionKey(name: string): string {
   return `action.${name.replace(/^elsewhere\//, "").replaceAll(".", "_")}`;
 }
+
+/** Whether a coding agent that works now asks, and not an action that is carried out afterwards. */
+export const isLiveQuestion = ({ call }: Pick<Approval, "call">) =>
+  typeof call?.title === "string" && "details" in call;
+
+/** Returns the command or the changed lines that a coding agent asks about. */
+export const changeOf = ({ call }: Pick<Approval, "call">): string =>
+  typeof call?.details === "string" ? call.details : "";
+
+/** Returns what allowing for good covers, in the words of the coding agent; empty if it is not offered. */
+export const alwaysOf = ({ call }: Pick<Approval, "call">): string =>
+  typeof call?.always === "string" ? call.always : "";
 
 export const isPending = (approval: Pick<Approval, "status">) => approval.status === "pending";
 

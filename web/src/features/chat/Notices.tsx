@@ -7,11 +7,11 @@ import type { Approval } from "../../api/types";
 import { Button } from "../../components/Button";
 import { State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { actionKey } from "../approvals/approvalDetails";
+import { actionKey, alwaysOf } from "../approvals/approvalDetails";
 import { Details } from "../approvals/Details";
 import type { Ask, Notice as NoticeData } from "./chatState";
 
-type Decision = "approve" | "deny";
+type Decision = "approve" | "always" | "deny";
 
 /** `approval` is the whole record, once it was read. */
 export function ApprovalPrompt({
@@ -56,6 +56,17 @@ export function ApprovalPrompt({
               >
                 {t("approvals.approve")}
               </Button>
+              {approval && alwaysOf(approval) && (
+                <Button
+                  small
+                  title={alwaysOf(approval)}
+                  busy={decided === "always"}
+                  disabled={!connected || decided !== null}
+                  onClick={() => choose("always")}
+                >
+                  {t("approvals.always")}
+                </Button>
+              )}
               <Button
                 small
                 busy={decided === "deny"}

@@ -39,7 +39,7 @@ export class ChatSocket {
     this.write({ type: "cancel" });
   }
 
-  decide(approval_id: string, decision: "approve" | "deny"): void {
+  decide(approval_id: string, decision: "approve" | "always" | "deny"): void {
     this.write({ type: "approve", approval_id, decision });
   }
 

@@ -98,6 +98,6 @@ export function useChat(agentId: string, session: string = SESSION) {
     /** Reads older messages; null if there are none. */
     loadOlder: isWhole ? null : loadOlder,
     cancel: () => socket.current?.cancel(),
-    decide: (id: string, decision: "approve" | "deny") => socket.current?.decide(id, decision),
+    decide: (id: string, decision: "approve" | "always" | "deny") => socket.current?.decide(id, decision),
   };
 }

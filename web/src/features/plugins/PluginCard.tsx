@@ -16,6 +16,7 @@ import { useSave } from "../../lib/useSave";
 import { InstallDialog } from "./InstallDialog";
 import { Permissions } from "./Permissions";
 import { PluginConfig } from "./PluginConfig";
+import { Programs } from "./Programs";
 import * as pluginQueries from "./queries";
 import { PLUGIN_KEYS } from "./queryKeys";
 import { RemovePlugin } from "./RemovePlugin";
@@ -82,6 +83,11 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
         {plugin.configurable && (
           <Collapsible title={t("plugins.config")}>
             <PluginConfig id={plugin.id} />
+          </Collapsible>
+        )}
+        {plugin.permissions.asked.processes && (
+          <Collapsible title={t("programs.title")}>
+            <Programs id={plugin.id} />
           </Collapsible>
         )}
         <Collapsible title={ungranted ? t("plugins.permissionsSome", { count: ungranted }) : t("plugins.permissions")}>

@@ -16,6 +16,17 @@ export const pluginConfig = (id: string) => {
   });
 };
 
+/** Which of them run changes without a frame of the live channel. */
+export const pluginPrograms = (id: string) => {
+  const [author = "", name = ""] = id.split("/");
+  return queryOptions({
+    queryKey: ["plugins", "programs", id],
+    queryFn: () => answer(api.GET("/api/v1/plugins/{author}/{name}/programs", { params: { path: { author, name } } })),
+    select: (page) => page.items,
+    refetchInterval: 10_000,
+  });
+};
+
 export const pluginLogs = (id: string) => {
   const [author = "", name = ""] = id.split("/");
   return queryOptions({

@@ -24,6 +24,7 @@ import { Granted } from "./Granted";
 import * as runQueries from "./queries";
 import { Replay } from "./Replay";
 import { Rerun } from "./Rerun";
+import { RunApprovals } from "./RunApprovals";
 import { ofSender } from "./search";
 import { withReadableNames } from "./stepNames";
 import { Timeline } from "./Timeline";
@@ -87,6 +88,7 @@ function Shown({ run }: { run: RunDetail }) {
         <Figures run={run} />
         {run.error && <ErrorMessage error={new Error(run.error)} />}
         <Relatives run={run} />
+        {run.finished_at === null && <RunApprovals runId={run.run_id} />}
         <Views run={run} names={names} />
       </div>
       <Rerun run={run} open={rerunning} onClose={() => setRerunning(false)} />
@@ -97,7 +99,7 @@ function Shown({ run }: { run: RunDetail }) {
 function Views({ run, names }: { run: RunDetail; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
   const { readModelCalls } = useRights();
-  const events = useQuery(runQueries.runEvents(run.run_id));
+  const events = useQuery(runQueries.runEvents(run.run_id, run.finished_at === null));
   const steps = useMemo(
     () => events.data && withReadableNames(timeline(events.data, run), i18n, names),
     // i18n is the same object in every language

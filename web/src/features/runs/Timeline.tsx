@@ -8,6 +8,7 @@ import {
   Database,
   FileText,
   Inbox,
+  ListChecks,
   type LucideIcon,
   MessageSquare,
   Send,
@@ -20,6 +21,7 @@ import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/types";
 import { Collapsible } from "../../components/Collapsible";
+import { DiffText } from "../../components/DiffText";
 import { Code, State } from "../../components/Layout";
 import { Markdown } from "../../components/Markdown";
 import { within } from "../../lib/base";
@@ -27,6 +29,7 @@ import { classes } from "../../lib/classes";
 import { formatCost, formatDuration, formatNumber, formatTime } from "../../lib/format";
 import { useParty } from "../approvals/useParty";
 import { ModelCall } from "./ModelCall";
+import { Plan } from "./Plan";
 import { barOf, startOf, type Step, type StepKind } from "./timelineModel";
 
 const ICONS: Record<StepKind, LucideIcon> = {
@@ -39,6 +42,7 @@ const ICONS: Record<StepKind, LucideIcon> = {
   action: ShieldQuestion,
   approval: ShieldCheck,
   steering: Compass,
+  plan: ListChecks,
   denial: Ban,
   delivery: Send,
   end: CircleCheck,
@@ -47,7 +51,7 @@ const ICONS: Record<StepKind, LucideIcon> = {
 };
 
 /** Kinds whose details are on the page already. */
-const WHOLE = new Set<StepKind>(["event", "model", "message", "end"]);
+const WHOLE = new Set<StepKind>(["event", "model", "message", "plan", "end"]);
 
 type Props = {
   steps: Step[];
@@ -205,6 +209,16 @@ function Content({ step }: { step: Step }) {
           {step.text}
         </p>
       )}
+      {step.plan && <Plan entries={step.plan} />}
+      {step.diffs?.map((diff) => (
+        <div key={diff.path} className="mt-2 space-y-1">
+          <p className="font-mono text-xs break-all text-quiet">
+            {diff.path} <span className="text-good">+{diff.added}</span>{" "}
+            <span className="text-bad">-{diff.removed}</span>
+          </p>
+          {diff.text && <DiffText>{diff.text}</DiffText>}
+        </div>
+      ))}
       {step.files?.map((file) => (
         <a
           key={file.artifact_id}

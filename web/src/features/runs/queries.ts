@@ -49,7 +49,10 @@ export const run = (run_id: string) =>
     queryFn: (): Promise<RunDetail> => answer(api.GET("/api/v1/runs/{run_id}", { params: { path: { run_id } } })),
   });
 
-export const runEvents = (run_id: string) =>
+const FOLLOW_MILLISECONDS = 2_000;
+
+/** `working`: the run goes on, so that more records follow without a change of its state. */
+export const runEvents = (run_id: string, working = false) =>
   queryOptions({
     queryKey: ["runs", "one", run_id, "events"],
     queryFn: async (): Promise<RunEvent[]> => {
@@ -58,6 +61,7 @@ export const runEvents = (run_id: string) =>
       );
       return events.map((event) => ({ ...event, data: fieldsOf(event.data) }));
     },
+    refetchInterval: working && FOLLOW_MILLISECONDS,
   });
 
 /** A recorded call does not change, so it is read once. */

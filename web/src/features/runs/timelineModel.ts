@@ -11,11 +11,14 @@ export type StepKind =
   | "action"
   | "approval"
   | "steering"
+  | "plan"
   | "denial"
   | "delivery"
   | "end"
   | "failure"
   | "other";
+export type PlanEntry = { content: string; status: "pending" | "in_progress" | "completed" };
+export type FileDiff = { path: string; added: number; removed: number; text: string };
 export type Step = {
   key: string;
   kind: StepKind;
@@ -37,6 +40,10 @@ export type Step = {
   /** The arguments of a tool and its result. */
   given?: unknown;
   gave?: unknown;
+  /** The plan of a coding agent, as it last said it. */
+  plan?: PlanEntry[];
+  /** The files that a tool of a coding agent changed. */
+  diffs?: FileDiff[];
   /** Files that can be opened. */
   files?: { artifact_id: string; name: string }[];
   /** The whole record. */
@@ -54,6 +61,7 @@ type Around = Partial<Pick<RunDetail, "created_at" | "started_at" | "finished_at
 };
 
 const BRIEF = 200;
+const PLAN = "harness.plan";
 const FINE = ["", "answered", "done", "completed", "ok", "allowed"];
 const str = (value: unknown): string => (typeof value === "string" ? value : "");
 
@@ -129,6 +137,34 @@ function approvalStep(event: RunEvent): Step {
   });
 }
 
+/** Returns the changed files in the result of a coding agent's tool; nothing for other results. */
+function diffsOf(result: unknown): FileDiff[] | undefined {
+  const diffs = (result as { diffs?: unknown } | null)?.diffs;
+  if (!Array.isArray(diffs)) return undefined;
+  const valid = (diffs as Partial<FileDiff>[]).filter((each) => typeof each.path === "string");
+  return valid.map((each) => ({
+    path: each.path!,
+    added: each.added ?? 0,
+    removed: each.removed ?? 0,
+    text: str(each.text),
+  }));
+}
+
+/** Joins the plans of a coding agent into one step: each plan replaces the one before it. */
+function planSteps(events: RunEvent[]): Step[] {
+  const [first] = events;
+  const last = events.at(-1);
+  if (!first || !last) return [];
+  const given = Array.isArray(last.data.entries)
+    ? (last.data.entries as { content?: unknown; status?: unknown }[])
+    : [];
+  const plan = given.map((each) => ({ content: str(each.content), status: planStatus(each.status) }));
+  return [base(first, "plan", "", { plan, detail: last.data })];
+}
+
+const planStatus = (status: unknown): PlanEntry["status"] =>
+  status === "completed" || status === "in_progress" ? status : "pending";
+
 /** Returns a value in one line, shortened; the record has all of it. */
 function brief(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
@@ -181,6 +217,7 @@ function toolSteps(events: RunEvent[]): Step[] {
         milliseconds: start && event.created_at - startedAt,
         given: start?.data.parameters,
         gave: event.data.result,
+        diffs: diffsOf(event.data.result),
       });
     }
   }
@@ -265,10 +302,12 @@ export function startOf(steps: Step[], around: Around): number {
 export function timeline(events: RunEvent[], around: Around = {}): Step[] {
   const relevant = events.filter((event) => event.type !== "message.delta");
   const tools = relevant.filter((event) => event.type.startsWith("tool."));
-  const otherEvents = relevant.filter((event) => !event.type.startsWith("tool."));
+  const plans = relevant.filter((event) => event.type === PLAN);
+  const otherEvents = relevant.filter((event) => !event.type.startsWith("tool.") && event.type !== PLAN);
   const allSteps = [
     ...otherEvents.flatMap(steps),
     ...toolSteps(tools),
+    ...planSteps(plans),
     ...(around.denials ?? []).map(denied),
     ...(around.deliveries ?? []).map(delivered),
   ].map((each) => (isEnd(each) && around.finished_at ? { ...each, at: around.finished_at } : each));

@@ -189,6 +189,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
             core=core,
             runtime=side.runtime,
             plugins=side.plugins,
+            programs=side.programs,
             catalogue=catalogue,
             bots=bots,
             tools=open_tool_services,

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from parlour.core.actions.processes import GrantedProcesses
 from parlour.core.config.live_settings import LiveSettings
 from parlour.core.journal import Journal
 from parlour.core.model.ids import PluginId
@@ -71,6 +72,7 @@ class Host:
     core: Core
     runtime: PluginRuntime
     plugins: RefreshablePluginManager
+    programs: GrantedProcesses
     catalogue: BuiltinAdapterCatalogue
     bots: Bots
     tools: ToolSubsystem

@@ -41,8 +41,9 @@ async def serve(
     """
     # `plugin install` may send SIGHUP before there is a handler for it: the start reads the folder anyway.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    listener = _listen(settings)
-    with contextlib.closing(listener):
+    with contextlib.ExitStack() as listeners:
+        listener = listeners.enter_context(contextlib.closing(_listen(settings.http.host, settings.http.port)))
+        services = _listen_for_services(settings, listeners)
         async with open_host(settings, additions, redactor) as host:
             stopping = asyncio.Event()
             loop = asyncio.get_running_loop()
@@ -55,8 +56,11 @@ async def serve(
             token = await _setup_token(host)
             server = web.server(settings, host, token)
             serving = asyncio.create_task(server.serve([listener]))
+            service_server = web.service_server(settings, host) if services is not None else None
+            serving_services = asyncio.create_task(service_server.serve([services])) if service_server else None
             address = authority(settings.http.host, listener.getsockname()[1])
             host.core.gateway_tokens.address = _gateway_address(settings, listener.getsockname()[1])
+            host.core.gateway_tokens.service_address = settings.doors.services_address
             service_manager = ServiceManager()
             reporting = asyncio.create_task(service_manager.serve(lambda: not host.pending_start_steps()))
             announce(f"http://{address}{settings.http.prefix}", _notice(settings, host, token))
@@ -69,6 +73,9 @@ async def serve(
             await host.stop()
             server.should_exit = True
             await serving
+            if service_server is not None and serving_services is not None:
+                service_server.should_exit = True
+                await serving_services
             refreshes.cancel()
             reporting.cancel()
             if starting.done() and not starting.cancelled() and starting.exception() is not None:
@@ -93,6 +100,8 @@ def _notice(settings: HostSettings, host: Host, token: str) -> str:
     lines = [host.notice]
     if settings.http.public_address:
         lines.append(f"from outside: {settings.http.public_address}")
+    if settings.doors.services_address:
+        lines.append(f"tools for services elsewhere: {settings.doors.services_address}")
     if token:
         lines.append(f"set-up token for the first owner: {token}")
     return "\n".join(filter(None, lines))
@@ -130,8 +139,15 @@ def _reload_on_sighup(host: Host) -> "asyncio.Task[None]":
     return asyncio.create_task(listen())
 
 
-def _listen(settings: HostSettings) -> socket.socket:
-    host, port = settings.http.host, settings.http.port
+def _listen_for_services(settings: HostSettings, listeners: contextlib.ExitStack) -> socket.socket | None:
+    """Listens for services elsewhere; returns None if their gateway is off."""
+    doors = settings.doors
+    if not doors.services_port:
+        return None
+    return listeners.enter_context(contextlib.closing(_listen(doors.services_host, doors.services_port)))
+
+
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -141,6 +157,6 @@ def _listen(settings: HostSettings) -> socket.socket:
     except OSError as error:
         listener.close()
         reason = error.strerror or str(error)
-        remedy = "Stop what uses it, or choose another with --host and --port."
+        remedy = "Stop what uses it, or choose another with --host and --port, or doors.services_port."
         raise PortInUse(f"can't listen on {authority(host, port)}: {reason}. {remedy}") from error
     return listener

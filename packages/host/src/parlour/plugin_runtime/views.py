@@ -1,5 +1,7 @@
 """Builds the description of a plugin that operators see, from its record, its manifest and its process."""
 
+from typing import Any
+
 from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginInfo
 from parlour_sdk.plugin import PluginDefinition
@@ -38,6 +40,7 @@ def facts(
         components=_components(plugin),
         warnings=_warnings(plugin),
         config_schema=tuple(plugin.manifest.spec.config_schema) if plugin else (),
+        programs=_programs(plugin),
         sandbox=sandbox.kind,
         sandbox_reason=sandbox.reason,
         sandbox_remedy=sandbox.remedy,
@@ -117,6 +120,11 @@ def _pending_text(record: PluginRecord) -> str:
 
 def _warnings(plugin: PluginDefinition | None) -> tuple[str, ...]:
     return tuple(warning.replace(f"{plugin.folder}/", "") for warning in plugin.warnings) if plugin else ()
+
+
+def _programs(plugin: PluginDefinition | None) -> tuple[dict[str, Any], ...]:
+    declared = plugin.manifest.spec.permissions.processes if plugin else ()
+    return tuple(each.model_dump(mode="json") for each in declared)
 
 
 def _components(plugin: PluginDefinition | None) -> tuple[dict[str, str], ...]:

@@ -24,6 +24,15 @@ async def test_a_call_with_a_wrong_signature_is_refused(bot: Bot, body: bytes) -
     assert bot.link.incoming == []
 
 
+async def test_the_status_explains_a_wrong_signature_until_one_is_right(bot: Bot) -> None:
+    await bot.simulator.call_bot(b"{}", secret="another")
+    assert bot.link.now[0] == "connected"
+    assert "channel_secret must be" in bot.link.now[1]
+    await bot.simulator.call_bot(b"{}")
+    await bot.simulator.call_bot(b"{}", secret="another")
+    assert bot.link.now == ("connected", "")
+
+
 @pytest.mark.parametrize("body", [b"[", b"[]", b'{"events":7}', b'{"events":[null,7,"x"]}', b'{"events":[]}'])
 async def test_a_signed_call_without_readable_events_is_acknowledged(bot: Bot, body: bytes) -> None:
     assert await bot.simulator.call_bot(body) == 200

@@ -49,6 +49,16 @@ async def test_a_call_that_is_not_from_slack_is_refused(hooked: Bot, wrong: Hook
     assert hooked.link.incoming == []
 
 
+@pytest.mark.parametrize("wrong", [call(b"{}", secret="another"), call(b"{}", age=4000)])
+async def test_the_status_explains_refused_calls_until_one_is_right(hooked: Bot, wrong: HookCall) -> None:
+    await hooked.adapter.hook(wrong)
+    assert hooked.link.now[0] == "connected"
+    assert "signing_secret must be" in hooked.link.now[1]
+    await hooked.adapter.hook(call(b"{}"))
+    await hooked.adapter.hook(wrong)
+    assert hooked.link.now == ("connected", "")
+
+
 async def test_an_event_is_stored_before_it_is_acknowledged(hooked: Bot) -> None:
     message = hooked.simulator.world.write("CTALK", "UANN", "hello 👋")
     body = json.dumps(hooked.simulator.event(message), ensure_ascii=False).encode()

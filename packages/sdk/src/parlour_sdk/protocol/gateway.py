@@ -9,6 +9,11 @@ class GatewayOpen(RunCall):
 
     token: str | None = None
     """Token of an earlier run, which counts for this run from now on."""
+    service: bool = False
+    """True for a service elsewhere, whose tools take the token as an argument. It passes through what the service logs.
+    """
+    writes: bool = False
+    """True if a service may also use tools that change something."""
 
 
 class GatewayAccess(Tolerant):

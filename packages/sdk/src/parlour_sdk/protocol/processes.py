@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from .base import Request, Strict, Tolerant
+from .base import I18nText, Request, Strict, Tolerant
 from .calls import Call
 
 WORKSPACE = "workspace"
@@ -25,6 +25,12 @@ class ProcessPermission(Strict):
     home: Literal["own", "none"] = "own"
     """`own`: a home folder that is kept, for each agent; `none`: an empty one that ends with the process."""
     network: bool = False
+    label: str = ""
+    """Name that operators know it by."""
+    install: str = ""
+    """Command that installs it, for operators to copy. The Host never executes it."""
+    note: I18nText | None = None
+    """Text that an operator has to know before granting it."""
 
 
 class ProcessFile(Request):

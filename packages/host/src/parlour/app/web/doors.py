@@ -50,6 +50,11 @@ def build_doors(
         calls = TaskCalls(turns, host.journal, core.conversations)
         return A2aDoor(context, calls, MessageParts(core.artifacts)).app()
 
+    def agui() -> AsgiApp:
+        from parlour.http.doors.agui.app import AgUiDoor
+
+        return AgUiDoor(context).app()
+
     def openai() -> AsgiApp:
         from parlour.http.doors.openai.app import OpenAiDoor
 
@@ -72,6 +77,7 @@ def build_doors(
     return {
         "/v1": LazyApp(openai),
         "/a2a": LazyApp(a2a),
+        "/agui": LazyApp(agui),
         "/api/v1/mcp": LazyApp(mcp),
         "/gateway": LazyApp(gateway),
     }

@@ -88,6 +88,7 @@ from parlour.http.pipelines.endpoints import PipelineMapper
 from parlour.http.platform_callbacks import endpoints as platform_callbacks
 from parlour.http.plugins import config_endpoints as plugin_configs
 from parlour.http.plugins import endpoints as plugins
+from parlour.http.plugins import program_endpoints as plugin_programs
 from parlour.http.plugins.audit import PluginAudit
 from parlour.http.plugins.config_endpoints import PluginConfigForms
 from parlour.http.previews import endpoints as previews
@@ -351,6 +352,7 @@ class RouterBuilder:
                 plugin_audit,
                 host.cursors,
             ),
+            plugin_programs.router(host.plugins, host.programs),
             plugin_configs.router(PluginConfigForms(host.plugins, host.core.plugin_configs, host.secrets, host.clock)),
             tools.router(mcp.registry, host.cursors),
             box.router(

@@ -56,7 +56,22 @@ def server(settings: HostSettings, host: Host, setup_token: str = "") -> Server:
     if proxies or http.prefix:
         responses, refused = ErrorResponses(host.redactor), partial(count, "address")
         app = ProxyMiddleware(app, responses, proxies, http.prefix, http.connections_per_address, refused)
-    config = uvicorn.Config(
+    return Server(_config(http, app, limits))
+
+
+def service_server(settings: HostSettings, host: Host) -> Server:
+    """Builds the web server of the gateway for services elsewhere. It serves nothing else."""
+    from parlour.http.gateway.service_app import ServiceGateway
+
+    def count(reason: RefusalReason) -> None:
+        host.metrics.count("parlour_refused_connections_total", ("reason", reason))
+
+    limits = ConnectionLimiter(_connection_quota(settings.http), TrustedProxies(settings.http.trusted_proxies), count)
+    return Server(_config(settings.http, ServiceGateway(host.core.gateway_tokens, host.core.gate), limits))
+
+
+def _config(http: HttpSettings, app: Any, limits: ConnectionLimiter) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         http=cast(Any, partial(BoundedProtocol, limits)),
         ws=SocketProtocol,
@@ -68,7 +83,6 @@ def server(settings: HostSettings, host: Host, setup_token: str = "") -> Server:
         log_config=None,
         timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_SECONDS,
     )
-    return Server(config)
 
 
 def _connection_quota(http: HttpSettings) -> ConnectionQuota:

@@ -27,6 +27,9 @@ class AuditedCaller(Protocol):
     @property
     def runner_id(self) -> RunnerId: ...
 
+    @property
+    def via(self) -> str: ...
+
 
 def access_entry(
     caller: AuditedCaller, run_id: RunId, action: str, resource: str, scope: str, outcome: str, code: str, now: int
@@ -47,6 +50,7 @@ def access_entry(
         scope=scope,
         outcome=outcome,
         code=code,
+        detail=dumps({"via": caller.via}) if caller.via else "",
     )
 
 

@@ -79,12 +79,13 @@ class Gate:
     async def call(self, plugin_id: PluginId, name: str, data: Any) -> dict[str, Any]:
         return (await self.call_typed(plugin_id, name, data)).model_dump(mode="json")
 
-    async def call_typed(self, plugin_id: PluginId, name: str, data: Any) -> BaseModel:
+    async def call_typed(self, plugin_id: PluginId, name: str, data: Any, via: str = "") -> BaseModel:
         """Executes an action and returns its answer.
 
-        `plugin_id` is the plugin of the connection as the plugin runtime knows it, never a field of the call.
+        `plugin_id` is the plugin of the connection as the plugin runtime knows it, never a field of the call. `via`
+        names the way of a call that a program of the plugin made itself.
         """
-        caller, request = await self._admit(plugin_id, name, data)
+        caller, request = await self._admit(plugin_id, name, data, via)
         # An action that has started is completed even if its caller disconnects: memory and database stay consistent.
         task = asyncio.ensure_future(self._handlers[name](caller, request))
         task.add_done_callback(_retrieve_exception)
@@ -105,14 +106,14 @@ class Gate:
                 async for part in parts:
                     yield part
 
-    async def _admit(self, plugin_id: PluginId, name: str, data: Any) -> tuple[ActionCaller, Call]:
+    async def _admit(self, plugin_id: PluginId, name: str, data: Any, via: str = "") -> tuple[ActionCaller, Call]:
         action = HOST_ACTIONS.get(name)
         if action is None:
             raise _rejection(rules.unknown_action(name))
         if wait := self._spacing(plugin_id, data).reserve_delay():
             await asyncio.sleep(wait)
         request = _parse(action, data)
-        caller = self._caller(plugin_id, request)
+        caller = self._caller(plugin_id, request, via)
         try:
             self._check(caller, action, request, data)
         except CallRejected as refusal:
@@ -134,13 +135,13 @@ class Gate:
             self._spacings[plugin_id] = PacedBucket(PLUGIN_CALL_STARTS_PER_SECOND, PLUGIN_CALL_START_BURST)
         return self._spacings[plugin_id]
 
-    def _caller(self, plugin_id: PluginId, request: Call) -> ActionCaller:
+    def _caller(self, plugin_id: PluginId, request: Call, via: str) -> ActionCaller:
         if request.run_id is None:
             return ActionCaller(plugin_id, plugin_grant(plugin_id, self._plugin_grants(plugin_id)))
         session = self._sessions.get(RunId(request.run_id))
         if session is None or session.executor != plugin_id:
             return ActionCaller(plugin_id, Grant(plugin_id, frozenset()))
-        return ActionCaller(plugin_id, session.grant, session)
+        return ActionCaller(plugin_id, session.grant, session, via)
 
     def _check(self, caller: ActionCaller, action: HostAction, request: Call, data: Any) -> None:
         session = caller.session

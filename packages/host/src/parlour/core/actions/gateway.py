@@ -16,6 +16,7 @@ from parlour_sdk.values import dataclass
 from .handlers import Handler
 
 TOKEN_PREFIX = "pgw_"
+SERVICES_OFF = "the gateway for services elsewhere is off; an operator turns it on with doors.services_port"
 MAX_TOKENS = 1000
 """Tokens that are remembered; older ones are refused."""
 
@@ -26,6 +27,10 @@ class TokenUse:
 
     plugin_id: PluginId
     run_id: RunId
+    service: bool = False
+    """True if it counts at the listener for services only, and nowhere else."""
+    writes: bool = True
+    """False if tools that change something are refused."""
 
 
 class GatewayTokens:
@@ -37,6 +42,8 @@ class GatewayTokens:
         self._uses: dict[str, TokenUse] = {}
         self.address = ""
         """Address of the gateway on this machine; empty until the Host listens."""
+        self.service_address = ""
+        """Address of the gateway for services elsewhere; empty if it is off."""
 
     def open(self, use: TokenUse, token: str | None) -> str:
         """Returns the token for a run. Raises CallRejected for a token of another plugin."""
@@ -52,10 +59,19 @@ class GatewayTokens:
             del self._uses[next(iter(self._uses))]
         return token
 
-    def active_run(self, token: str) -> RunSession | None:
-        """Returns the active run of a token; None if there is none."""
+    def active_use(self, token: str) -> tuple[TokenUse, RunSession] | None:
+        """Returns what a token of a service counts for; None if no run is active for it."""
         use = self._uses.get(_digest(token))
-        session = self._sessions.get(use.run_id) if use is not None else None
+        session = self._active(use) if use is not None and use.service else None
+        return (use, session) if use is not None and session is not None else None
+
+    def active_run(self, token: str) -> RunSession | None:
+        """Returns the active run of a token of a program on this machine; None if there is none."""
+        use = self._uses.get(_digest(token))
+        return self._active(use) if use is not None and not use.service else None
+
+    def _active(self, use: TokenUse) -> RunSession | None:
+        session = self._sessions.get(use.run_id)
         if session is None or session.ended.is_set() or session.stopping is not None:
             return None
         return session
@@ -73,8 +89,13 @@ class GatewayActions:
         return {"gateway_open": self.open}
 
     async def open(self, caller: ActionCaller, request: GatewayOpen) -> GatewayAccess:
+        session = caller.run_session
+        if request.service:
+            if not self._tokens.service_address:
+                raise CallRejected("not_supported", SERVICES_OFF)
+            use = TokenUse(caller.plugin_id, session.run_id, service=True, writes=request.writes)
+            return GatewayAccess(url=self._tokens.service_address, token=self._tokens.open(use, None))
         if not self._tokens.address:
             raise CallRejected("not_supported", "this Host does not listen, so it has no gateway")
-        session = caller.run_session
         token = self._tokens.open(TokenUse(caller.plugin_id, session.run_id), request.token)
         return GatewayAccess(url=self._tokens.address, token=token)

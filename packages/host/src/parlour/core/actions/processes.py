@@ -35,6 +35,10 @@ class GrantedProcesses(Protocol):
         """Returns the path of a program, or None if it is not installed."""
         ...
 
+    def count_running(self, plugin_id: PluginId) -> Mapping[str, int]:
+        """Returns how many programs of a plugin run, by the names of their permissions."""
+        ...
+
 
 class NoProcesses:
     """Refuses to start programs, for a Host whose plugins run elsewhere."""
@@ -52,6 +56,9 @@ class NoProcesses:
 
     def locate(self, command: str) -> Path | None:
         return None
+
+    def count_running(self, plugin_id: PluginId) -> Mapping[str, int]:
+        return {}
 
 
 _UNAVAILABLE = CallRejected(

@@ -77,6 +77,8 @@ class PluginInfo:
     """True if a sandbox is required but not available."""
     config_schema: tuple[FormItem, ...] = ()
     """The form of its own configuration."""
+    programs: tuple[dict[str, Any], ...] = ()
+    """The programs that it asks for, as its manifest declares them."""
     sandbox_command: str = ""
     """Command that makes the sandbox available on the machine of the plugin, if known."""
 

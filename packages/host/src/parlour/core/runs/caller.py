@@ -14,6 +14,8 @@ class ActionCaller:
     plugin_id: PluginId
     grant: Grant
     session: RunSession | None = None
+    via: str = ""
+    """The way by which the call came, for the audit; empty if from the plugin itself."""
 
     @property
     def runner_id(self) -> RunnerId:

@@ -19,6 +19,8 @@ from parlour_sdk.values import dataclass
 MAX_ANSWER_CHARACTERS = 256 * 1024
 CALL_SECONDS = 55.0
 """Longest call. Clients give up soon after."""
+VIA = "gateway"
+"""How the audit names the way of these calls."""
 STATE_PREFIX = "harness."
 STATE_SCOPES = ("conversation", "actor")
 MAX_IMAGE_BYTES = 1024 * 1024
@@ -103,7 +105,7 @@ class GatewayTools:
 
     def list(self, session: RunSession) -> list[types.Tool]:
         """Returns the tools for which the run has the permissions."""
-        return [_definition(name, tool) for name, tool in TOOLS.items() if _is_offered(session, tool)]
+        return [definition(name, tool) for name, tool in TOOLS.items() if _is_offered(session, tool)]
 
     async def call(self, session: RunSession, name: str, arguments: Arguments) -> types.CallToolResult:
         """Calls a tool. What goes wrong is a result for the model; only an unknown tool is an error of the protocol."""
@@ -111,14 +113,14 @@ class GatewayTools:
         if tool is None or not _is_offered(session, tool):
             raise MCPError(-32602, f"there is no tool '{name[:80]}'")
         if missing := [each for each in tool.required if each not in arguments]:
-            return _failure(f"invalid_argument: {missing[0]} is missing")
+            return failure(f"invalid_argument: {missing[0]} is missing")
         try:
             async with asyncio.timeout(CALL_SECONDS):
                 answer = await self._calls[name](session, arguments)
         except TimeoutError:
-            return _failure(f"deadline_exceeded: it took longer than {CALL_SECONDS:g} s")
+            return failure(f"deadline_exceeded: it took longer than {CALL_SECONDS:g} s")
         except CallRejected as refusal:
-            return _failure(f"{refusal.code}: {refusal.message}")
+            return failure(f"{refusal.code}: {refusal.message}")
         if isinstance(answer, types.CallToolResult):
             return answer
         text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
@@ -131,7 +133,7 @@ class GatewayTools:
         data = {"call_id": call_id, "run_id": session.run_id, **values}
         if session.remote is not None:
             data["lease"] = session.remote.lease_token
-        return await self._gate.call_typed(session.executor, action, data)
+        return await self._gate.call_typed(session.executor, action, data, VIA)
 
     async def _context(self, session: RunSession, arguments: Arguments) -> Any:
         event = session.event.envelope
@@ -229,7 +231,8 @@ def _is_offered(session: RunSession, tool: GatewayTool) -> bool:
     return (not tool.api or tool.api in grant.apis) and (tool.permission is None or grant.has(tool.permission))
 
 
-def _definition(name: str, tool: GatewayTool) -> types.Tool:
+def definition(name: str, tool: GatewayTool) -> types.Tool:
+    """Returns a tool as clients see it."""
     schema = {
         "type": "object",
         "properties": tool.properties,
@@ -257,5 +260,6 @@ def _key(arguments: Arguments) -> str:
     return f"{STATE_PREFIX}{arguments['key']}"
 
 
-def _failure(text: str) -> types.CallToolResult:
+def failure(text: str) -> types.CallToolResult:
+    """Returns a result that tells the model what went wrong."""
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)

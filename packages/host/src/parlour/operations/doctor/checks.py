@@ -5,7 +5,18 @@ from collections.abc import AsyncIterator
 from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
 from parlour.app.settings import HostSettings
 
-from . import box, clock, environment_checks, plugin_checks, postgres, proxies, storage, upgrade_notes, worker
+from . import (
+    box,
+    clock,
+    environment_checks,
+    left_over_processes,
+    plugin_checks,
+    postgres,
+    proxies,
+    storage,
+    upgrade_notes,
+    worker,
+)
 from .finding import Finding, problem
 
 
@@ -26,6 +37,7 @@ async def run_checks(settings: HostSettings) -> AsyncIterator[Finding]:
         worker.check,
         proxies.check,
         plugin_checks.check,
+        left_over_processes.check,
     )
     for check in checks:
         async for finding in check(settings):

@@ -23,6 +23,7 @@ from .profiles import LineProfiles
 logger = logging.getLogger(__name__)
 
 SIGNATURE_HEADER = "x-line-signature"
+WRONG_SIGNATURE = "calls arrive with another signature; channel_secret must be the one of the page Basic settings"
 
 
 class LineWebhook:
@@ -42,13 +43,20 @@ class LineWebhook:
         self._profiles = profiles
         self._quote_tokens = quote_tokens
         self._turns = Turns()
+        self._was_called = False
+        """True after a call with a right signature: from then on a wrong one is another program's."""
 
     async def hook(self, call: HookCall) -> HookResponse:
         try:
             signature = call.headers.get(SIGNATURE_HEADER, "")
             verify_signature(signature, self._secret, call.body, encoding="base64")
         except WebhookRejected as rejected:
+            if not self._was_called:
+                self._link.report_status("connected", WRONG_SIGNATURE)
             return HookResponse(401, str(rejected))
+        if not self._was_called:
+            self._was_called = True
+            self._link.report_status("connected")
         try:
             payload = read_frame(call.body)
         except FrameUnreadable:

@@ -51,16 +51,19 @@ class MatrixAdapter:
         self._files = MatrixFiles(self._client, link.content)
         self._sync = SyncReader(self._client, self._rooms, self._own_id)
         trusted = frozenset(str(each).strip() for each in link.config.get("trusted_servers") or ())
-        self._receiver = MatrixEventProcessor(self._client, self._files, self._own_id, link.bot_id, trusted)
-        self._api = MatrixApi(
-            self._client, self._rooms, self._files, RoomResolver(self._client, self._rooms, self._own_id), self._own_id
+        self._receiver = MatrixEventProcessor(
+            self._client, self._files, self._rooms, self._own_id, link.bot_id, trusted
         )
+        self._resolver = RoomResolver(self._client, self._rooms, self._own_id)
+        self._api = MatrixApi(self._client, self._rooms, self._files, self._resolver, self._own_id)
         self._since = ""
         self._rejected_position = ""
         """The sync position that the homeserver did not accept."""
         self._invited: dict[str, str] = {}
         """Inviter of each room whose invitation is not answered yet."""
         self._announced_rooms: set[str] = set()
+        self._followed: set[str] = set()
+        """Replacements of rooms that the bot has tried to join, and whose invitations it accepts."""
 
     def api(self, account: str = "") -> MatrixApi:
         return self._api
@@ -89,6 +92,7 @@ class MatrixAdapter:
                 await self._begin()
             self._link.report_status("connected")
             while True:
+                await self._follow_upgrades()
                 await self._answer_invitations()
                 await self._store_batch(await self._sync.read_next(self._since))
                 self._backoff.reset()
@@ -117,6 +121,7 @@ class MatrixAdapter:
     async def _begin(self) -> None:
         """Continues from the stored sync position, or from now if there is none."""
         batch = await self._sync.read_initial()
+        self._rooms.mark_direct(await self._resolver.load_direct_rooms())
         account, _, since = (await self._link.cursor() or "").partition(" ")
         if account != self._own_id or since in ("", self._rejected_position):
             await self._store_batch(batch)
@@ -164,13 +169,26 @@ class MatrixAdapter:
     async def _answer_invitations(self) -> None:
         for room_id, inviter in list(self._invited.items()):
             try:
-                if self._accepts_inviter(inviter):
+                if self._accepts_inviter(inviter) or room_id in self._followed:
                     await self._api.answer_group_invite(room_id, approve=True)
             except PlatformOffline:
                 raise
             except (PlatformRefused, PlatformUncertain) as error:
                 logger.warning("bot %s could not join %s: %s", self._link.bot_id, room_id, error)
             del self._invited[room_id]
+
+    async def _follow_upgrades(self) -> None:
+        """Joins the rooms that replace others. A room that can't be joined yet is joined when the bot is invited."""
+        for room in self._rooms.all():
+            if not room.replacement or room.replacement in self._followed or room.replacement in self._rooms:
+                continue
+            try:
+                await self._api.join_replacement(room)
+            except PlatformOffline:
+                raise
+            except (PlatformRefused, PlatformUncertain) as error:
+                logger.warning("bot %s could not join %s: %s", self._link.bot_id, room.replacement, error)
+            self._followed.add(room.replacement)
 
     def _accepts_inviter(self, inviter: str) -> bool:
         same_server = server_of(inviter) == server_of(self._own_id)

@@ -4,6 +4,7 @@ A target is a room id, an alias, or a user with whom the bot shares a direct cha
 """
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 from uuid import uuid4
 
 from parlour.core.encoding import dumps
@@ -17,7 +18,7 @@ from .connection import HomeserverRefused, MatrixClient, api_path, require_field
 from .content import decode_chain
 from .encode import MatrixMessageContent, edit_content, encode, quoted_message_id, with_relation
 from .media import MatrixFiles
-from .rooms import MatrixRoom, MatrixRooms, local_part
+from .rooms import MatrixRoom, MatrixRooms, local_part, server_of
 from .values import Payload, mapping, number, sequence, text, too_deep
 
 TYPING_MILLISECONDS = 6000
@@ -39,7 +40,7 @@ class RoomResolver:
     async def resolve(self, target: str) -> str:
         """Returns the room id of a target. Raises PlatformRefused if it is not an address of Matrix."""
         if target.startswith("!"):
-            return target
+            return self._rooms.current(target)
         if target.startswith("#"):
             return require_field(await self._client.get(api_path("directory", "room", target)), "room_id")
         if target.startswith("@"):
@@ -51,7 +52,7 @@ class RoomResolver:
         """Returns the direct chat with a user, creating it if there is none."""
         if user_id in self._created_rooms:
             return self._created_rooms[user_id]
-        direct = await self._load_direct_rooms()
+        direct = await self.load_direct_rooms()
         for room_id in sequence(direct.get(user_id)):
             if room_id in self._rooms and self._rooms.get(room_id).chat_type == "private":
                 return str(room_id)
@@ -62,7 +63,8 @@ class RoomResolver:
         await self._client.put(api_path("user", self._own_id, "account_data", "m.direct"), direct)
         return room_id
 
-    async def _load_direct_rooms(self) -> Payload:
+    async def load_direct_rooms(self) -> Payload:
+        """Returns the rooms that the account's data calls direct chats, by user."""
         try:
             return mapping(await self._client.get(api_path("user", self._own_id, "account_data", "m.direct")))
         except HomeserverRefused as error:
@@ -215,6 +217,11 @@ class MatrixApi(PlatformApi):
     async def answer_group_invite(self, request_id: str, approve: bool) -> None:
         await self._client.post(api_path("rooms", request_id, "join" if approve else "leave"), {})
 
+    async def join_replacement(self, room: MatrixRoom) -> None:
+        """Joins the room that replaces another one, over the server of the user who upgraded it."""
+        path = f"{api_path('join', room.replacement)}?{urlencode({'server_name': server_of(room.upgraded_by)})}"
+        await self._client.post(path, {})
+
     async def upload_file(self, data: bytes, filename: str) -> UploadedFile:
         return UploadedFile(file_id=await self._files.upload(data, filename, ""))
 
@@ -274,4 +281,4 @@ def member(room: MatrixRoom, user_id: str, content: Payload) -> GroupMember:
     """Builds a group member. The specification uses both `display_name` and `displayname`."""
     named_content = {**content, "displayname": text(content, "displayname") or text(content, "display_name")}
     user, role = profile(user_id, named_content), room.role(user_id)
-    return GroupMember(user=user, group_id=room.room_id, role=role, display_name=named_content["displayname"] or None)
+    return GroupMember(user=user, group_id=room.chat_id, role=role, display_name=named_content["displayname"] or None)

@@ -7,6 +7,7 @@ State other than members, name, topic and picture of a room is ignored.
 import hashlib
 import json
 import re
+from collections.abc import Collection
 from typing import Any
 
 from parlour.core.encoding import dumps
@@ -68,6 +69,8 @@ class MatrixDecodeContext:
 
     Otherwise roles are ignored, because any user can create a room and own it.
     """
+    bridge_bots: Collection[str] = ()
+    """Users who are known as bots of bridges from any room."""
 
 
 def decode(event: Any, context: MatrixDecodeContext) -> IncomingEvent | None:
@@ -124,8 +127,14 @@ def _message(event: Payload, context: MatrixDecodeContext) -> MessageReceived:
             source,
             *_naming_authors(content.decode_chain(event, context.own, context.references), context.room),
         ],
-        sender=context.room.user(event["sender"], is_bot=mapping(event["content"]).get("msgtype") == "m.notice"),
+        sender=context.room.user(event["sender"], is_bot=_is_bot(event, context)),
     )
+
+
+def _is_bot(event: Payload, context: MatrixDecodeContext) -> bool:
+    """Returns whether a message is from a program: by its kind, or from the bot of a bridge. Ghosts are people."""
+    is_notice = mapping(event["content"]).get("msgtype") == "m.notice"
+    return is_notice or event["sender"] in context.room.bridge.bots or event["sender"] in context.bridge_bots
 
 
 def _naming_authors(chain: MessageChain, room: MatrixRoom) -> MessageChain:
@@ -198,7 +207,7 @@ def _addressed(event: Payload, context: MatrixDecodeContext) -> bool:
 
 def chat_fields(room: MatrixRoom) -> dict[str, Any]:
     group = {"group": room.group} if room.chat_type == "group" else {}
-    return {"chat_type": room.chat_type, "chat_id": room.room_id, **group}
+    return {"chat_type": room.chat_type, "chat_id": room.chat_id, **group}
 
 
 def event_fields(event: Payload, bot_id: str) -> dict[str, Any]:
@@ -211,7 +220,7 @@ def event_fields(event: Payload, bot_id: str) -> dict[str, Any]:
 def platform_event(event: Payload, context: MatrixDecodeContext, kind: str, data: Payload) -> PlatformSpecific:
     """Builds a platform-specific event for a kind that has no common event type."""
     action = _NOT_A_NAME.sub("_", kind)[:100]
-    chat = {"chat_type": context.room.chat_type, "chat_id": context.room.room_id}
+    chat = {"chat_type": context.room.chat_type, "chat_id": context.room.chat_id}
     fields = event_fields(event, context.bot_id)
     return PlatformSpecific(**fields, type=f"platform.{NAME}.{action}", action=action, data={**data, **chat})
 
@@ -231,11 +240,26 @@ def malformed_event(event: Payload, context: MatrixDecodeContext, problem: str) 
 def decode_state_event(event: Payload, room: MatrixRoom, own_id: str, common: Common) -> PlatformEvent | None:
     if event["type"] == "m.room.member":
         return _member(event, room, own_id, common)
+    if event["type"] == "m.room.tombstone":
+        return _upgrade(event, room, common)
     field = FIELDS.get(event["type"])
     if field is None or event["sender"] == own_id:
         return None
     operator = room.user(event["sender"])
     return GroupInfoUpdated(**common, group=room.group, operator=operator, changed_fields=[field])
+
+
+def _upgrade(event: Payload, room: MatrixRoom, common: Common) -> PlatformSpecific:
+    """Reports that a room was replaced by another one, which the bot joins. The chat keeps its id."""
+    content_ = mapping(event["content"])
+    data = {
+        "replacement_room": required(content_, "replacement_room"),
+        "sender": event["sender"],
+        "chat_type": room.chat_type,
+        "chat_id": room.chat_id,
+    }
+    kind = f"platform.{NAME}.room_upgraded"
+    return PlatformSpecific(**common, type=kind, action="room_upgraded", data=data)
 
 
 def _member(event: Payload, room: MatrixRoom, own_id: str, common: Common) -> PlatformEvent | None:

@@ -14,7 +14,7 @@ from .connection import MatrixClient, api_path
 from .content import MessageReferences
 from .decode import MatrixDecodeContext, Reaction
 from .media import MatrixFiles
-from .rooms import MatrixRoom
+from .rooms import MatrixRoom, MatrixRooms
 from .sync import MAX_MISSED_EVENTS, SyncBatch, Timeline
 from .values import NAME, Payload, mapping, number, text, too_deep
 
@@ -28,10 +28,17 @@ class MatrixEventProcessor:
     """Converts sync batches of one account into incoming events."""
 
     def __init__(
-        self, client: MatrixClient, files: MatrixFiles, own_id: str, bot_id: str, trusted: frozenset[str]
+        self,
+        client: MatrixClient,
+        files: MatrixFiles,
+        rooms: MatrixRooms,
+        own_id: str,
+        bot_id: str,
+        trusted: frozenset[str],
     ) -> None:
         self._client = client
         self._files = files
+        self._rooms = rooms
         self._own_id = own_id
         self._bot_id = bot_id
         self._trusted = trusted
@@ -68,7 +75,13 @@ class MatrixEventProcessor:
         return decode.decode(event, replace(context, references=references))
 
     def _decode_context(self, room: MatrixRoom) -> MatrixDecodeContext:
-        return MatrixDecodeContext(room, self._own_id, self._bot_id, trusts_roles=room.creator_server in self._trusted)
+        return MatrixDecodeContext(
+            room,
+            self._own_id,
+            self._bot_id,
+            trusts_roles=room.creator_server in self._trusted,
+            bridge_bots=self._rooms.bridge_bots,
+        )
 
     async def _find_references(self, event: Payload, room: MatrixRoom) -> MessageReferences:
         """Fetches the quoted event and the file of a message; whatever is not available in time is left out."""
@@ -145,7 +158,7 @@ class MatrixEventProcessor:
     def _gap(self, timeline: Timeline) -> IncomingEvent:
         first_event = mapping(timeline.events[0])
         room = timeline.room
-        data = {"chat_type": room.chat_type, "chat_id": room.room_id, "read": MAX_MISSED_EVENTS}
+        data = {"chat_type": room.chat_type, "chat_id": room.chat_id, "read": MAX_MISSED_EVENTS}
         event = PlatformSpecific(
             type=f"platform.{NAME}.gap",
             event_id=f"gap before {text(first_event, 'event_id')}",

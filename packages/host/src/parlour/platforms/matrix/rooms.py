@@ -4,23 +4,38 @@ The state is built from the homeserver's reports; the history of a room is not s
 """
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, MemberRole, User
 
+from .bridges import Bridge
 from .values import Payload, mapping, number, sequence, text
 
 OWNER_LEVEL, ADMIN_LEVEL = 100, 50
 MAX_CACHED_NAMES = 1000
 """Maximum number of member names kept for each room; other members are shown by their id."""
+MAX_UPGRADES = 50
+"""Upgrades of a room that are followed."""
 
 
 class MatrixRoom:
-    """State of one room."""
+    """State of one room. `find` looks up the rooms that it replaces."""
 
-    def __init__(self, room_id: str) -> None:
+    def __init__(
+        self,
+        room_id: str,
+        find: "Callable[[str], MatrixRoom | None]" = lambda room_id: None,
+        bridge_bots: set[str] | None = None,
+    ) -> None:
         self.room_id = room_id
         self.encrypted = False
+        self.bridge = Bridge(set() if bridge_bots is None else bridge_bots)
+        self.replacement = ""
+        """The room that replaces this one since its upgrade."""
+        self.upgraded_by = ""
+        self._find = find
+        self._predecessor = ""
         self._joined_count = 0
         self._invited = 0
         self._name = ""
@@ -35,20 +50,32 @@ class MatrixRoom:
     @property
     def chat_type(self) -> ChatType:
         """`private` for a room with one other member, which becomes a group when another user joins."""
-        return "private" if 0 < self._joined_count + self._invited <= 2 else "group"
+        members = self._joined_count + self._invited
+        return "private" if 0 < members <= 2 or self.bridge.is_private(members) else "group"
+
+    @property
+    def chat_id(self) -> str:
+        """The room in which the chat began: a replaced room is the same chat if both rooms name each other."""
+        room = self
+        for _ in range(MAX_UPGRADES):
+            replaced = self._find(room._predecessor) if room._predecessor else None
+            if replaced is None or replaced.replacement != room.room_id:
+                break
+            room = replaced
+        return room.room_id
 
     @property
     def group(self) -> Group:
         name = self._name or self._alias
         return Group(
-            id=self.room_id, name=name, description=self._topic or None, member_count=self._joined_count or None
+            id=self.chat_id, name=name, description=self._topic or None, member_count=self._joined_count or None
         )
 
     def user(self, user_id: str, is_bot: bool = False) -> User:
         return User(id=user_id, nickname=self.name_of(user_id), username=user_id, is_bot=is_bot)
 
     def member(self, user_id: str) -> GroupMember:
-        return GroupMember(user=self.user(user_id), group_id=self.room_id, role=self.role(user_id))
+        return GroupMember(user=self.user(user_id), group_id=self.chat_id, role=self.role(user_id))
 
     def name_of(self, user_id: str) -> str:
         return self._names.get(user_id) or local_part(user_id)
@@ -73,6 +100,8 @@ class MatrixRoom:
         match event.get("type"):
             case "m.room.member":
                 self._cache_name(event["state_key"], text(content, "displayname"))
+                self.bridge.apply_member(event["state_key"], text(content, "membership"))
+                self.bridge.is_direct |= _is_direct(event, content)
             case "m.room.name":
                 self._name = text(content, "name")
             case "m.room.topic":
@@ -85,10 +114,16 @@ class MatrixRoom:
                 self.encrypted = True
             case "m.room.create":
                 self._created(event, content)
+            case "m.room.tombstone":
+                self.replacement = text(content, "replacement_room")
+                self.upgraded_by = text(event, "sender")
+            case str(kind):
+                self.bridge.apply_state(kind, event, content)
 
     def _created(self, event: Payload, content: Payload) -> None:
         """Records the creators of the room. From room version 12 on they rank above all power levels."""
         self.creator_server = server_of(text(event, "sender"))
+        self._predecessor = text(mapping(content.get("predecessor")), "room_id")
         version = text(content, "room_version")
         if version.isdecimal() and len(version) < 4 and int(version) >= 12:
             additional_creators = [
@@ -112,20 +147,38 @@ class MatrixRooms:
 
     def __init__(self) -> None:
         self._rooms: dict[str, MatrixRoom] = {}
+        self.bridge_bots: set[str] = set()
+        """Users who have said in any room to be the bot of a bridge."""
 
     def __contains__(self, room_id: str) -> bool:
         return room_id in self._rooms
 
     def get(self, room_id: str) -> MatrixRoom:
         """Returns the state of a room; an unknown room is treated as a group."""
-        return self._rooms.get(room_id) or MatrixRoom(room_id)
+        return self._rooms.get(room_id) or MatrixRoom(room_id, self._rooms.get, self.bridge_bots)
+
+    def current(self, room_id: str) -> str:
+        """Returns the room in which a chat goes on after upgrades, as far as the bot has followed them."""
+        for _ in range(MAX_UPGRADES):
+            room = self._rooms.get(room_id)
+            if room is None or room.replacement not in self._rooms:
+                break
+            room_id = room.replacement
+        return room_id
+
+    def mark_direct(self, direct: Payload) -> None:
+        """Marks the rooms that the account's data names as direct chats."""
+        for rooms in direct.values():
+            for room_id in sequence(rooms):
+                if isinstance(room_id, str) and room_id in self._rooms:
+                    self._rooms[room_id].bridge.is_direct = True
 
     def all(self) -> list[MatrixRoom]:
         return list(self._rooms.values())
 
     def apply_sync(self, room_id: str, sync_part: Payload) -> MatrixRoom:
         """Applies what a sync reports of a joined room, except for its timeline."""
-        room = self._rooms.setdefault(room_id, MatrixRoom(room_id))
+        room = self._rooms.setdefault(room_id, MatrixRoom(room_id, self._rooms.get, self.bridge_bots))
         room.update_member_counts(mapping(sync_part.get("summary")))
         for event in event_list(sync_part, "state"):
             room.apply_state(event)
@@ -133,6 +186,12 @@ class MatrixRooms:
 
     def leave(self, room_id: str) -> None:
         self._rooms.pop(room_id, None)
+
+
+def _is_direct(event: Payload, content: Payload) -> bool:
+    """Returns whether an invitation is to a direct chat; after the user has joined, it is the previous content."""
+    previous = mapping(mapping(event.get("unsigned")).get("prev_content"))
+    return content.get("is_direct") is True or previous.get("is_direct") is True
 
 
 def event_list(sync_part: Payload, part: str) -> list[Any]:

@@ -79,6 +79,7 @@ class SyncReader:
             room = self._rooms.apply_sync(room_id, sync_part)
             for event in event_list(sync_part, "timeline"):
                 room.apply_state(event)
+            await self._read_bridge_bots(room)
         return SyncBatch("", require_field(answer, "next_batch"), [], list(_invitations(answer)))
 
     async def read_next(self, since: str) -> SyncBatch:
@@ -102,6 +103,7 @@ class SyncReader:
         room = self._rooms.apply_sync(room_id, sync_part)
         timeline = mapping(sync_part.get("timeline"))
         events = sequence(timeline.get("events"))
+        await self._read_bridge_bots(room)
         entered = self._entered(events)
         if entered is not None or timeline.get("limited") is not True:
             for event in events[: entered or 0]:
@@ -109,6 +111,17 @@ class SyncReader:
             return Timeline(room, events[entered or 0 :])
         missed, is_complete = await self._read_missed(room_id, text(timeline, "prev_batch"), since)
         return Timeline(room, [*missed, *events], incomplete=not is_complete)
+
+    async def _read_bridge_bots(self, room: MatrixRoom) -> None:
+        """Asks whether the bots of a bridge are in its room: the homeserver leaves out members who are silent."""
+        for user_id in room.bridge.unknown_bots:
+            try:
+                member = await self._client.get(api_path("rooms", room.room_id, "state", "m.room.member", user_id))
+            except PlatformRefused as error:
+                if not error.permanent:
+                    raise
+                member = {}  # it never was in the room
+            room.bridge.apply_member(user_id, text(member, "membership"))
 
     def _read_left(self, room_id: str, sync_part: Payload) -> Timeline:
         room = self._rooms.get(room_id)

@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 
 WINDOW_SECONDS = 300.0
 SIGNATURE_HEADER, TIME_HEADER = "x-slack-signature", "x-slack-request-timestamp"
+WRONG_SIGNATURE = "signing_secret must be the one of the page Basic Information, and the clock of this Host right"
 FORM_TYPE = "application/x-www-form-urlencoded"
 
 
@@ -28,6 +29,8 @@ class SlackWebhook:
         self._secret = signing_secret
         self._processor = processor
         self._guard = ReplayGuard(WINDOW_SECONDS)
+        self._was_called = False
+        """True after a call with a right signature: from then on a wrong one is another program's."""
 
     async def hook(self, call: HookCall) -> HookResponse:
         try:
@@ -36,7 +39,12 @@ class SlackWebhook:
             signed = b"v0:" + moment.encode() + b":" + call.body
             verify_signature(call.headers.get(SIGNATURE_HEADER, ""), self._secret, signed, prefix="v0=")
         except WebhookRejected as rejected:
+            if not self._was_called:
+                self._link.report_status("connected", f"calls are refused: {rejected}; {WRONG_SIGNATURE}")
             return HookResponse(401, str(rejected))
+        if not self._was_called:
+            self._was_called = True
+            self._link.report_status("connected")
         try:
             kind, payload = _read(call)
         except FrameUnreadable:

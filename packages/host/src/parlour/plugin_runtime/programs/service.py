@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 from base64 import b64encode
-from collections.abc import AsyncGenerator
+from collections import Counter
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from uuid import uuid4
 
@@ -154,6 +155,9 @@ class Programs:
 
     def locate(self, command: str) -> Path | None:
         return self._finder.locate(command)
+
+    def count_running(self, plugin_id: PluginId) -> Mapping[str, int]:
+        return Counter(each.plan.permission.name for each in self._running.values() if each.plugin_id == plugin_id)
 
     async def run(
         self, plugin_id: PluginId, permission: ProcessPermission, request: ProcessStart

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
@@ -46,6 +46,8 @@ class HttpAgentConfig(BaseModel):
     """Seconds until the first event that says something; keep-alive signals don't count."""
     idle_timeout: Seconds = 60
     """Seconds between two pieces of an answer."""
+    gateway: Literal["", "read", "all"] = ""
+    """Whether the service may use the Host's tools while it answers: not at all, to read, or also to change things."""
     file_hosts: list[str] = Field(default_factory=list)
     """Further host names in private networks that files of the service are downloaded from."""
 

@@ -16,6 +16,7 @@ from .client import ServiceClient, ServiceRequest, error_text
 from .config import ConfigT, read_config
 from .errors import RETRYABLE, ServiceFailure
 from .exchange import ServiceExchange
+from .host_tools import with_run_token
 from .input_files import InputFile
 from .reader import EventReader
 from .splitters import EventStreamSplitter, StreamSplitter
@@ -103,8 +104,10 @@ class HttpAgentRunner(AgentRunner, Generic[ConfigT]):
         try:
             config = read_config(self.config_type, ctx.config)
             secrets = config.secrets
+            config, run_token = await with_run_token(config, api)
+            secrets = (*secrets, run_token) if run_token else secrets
             async with ServiceClient(config, self.headers(config), ctx.runtime.deadline_at) as client:
-                turn = ServiceTurn(ctx, api, config, client)
+                turn = ServiceTurn(ctx, api, config, client, run_token)
                 if not turn.text.strip() and not turn.files:
                     yield results.silent()
                     return

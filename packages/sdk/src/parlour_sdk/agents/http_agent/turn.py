@@ -13,15 +13,21 @@ from .config import ConfigT
 from .input_files import InputFile, input_files
 from .session import ExternalSession
 
+TOKEN_NOTE = "(The run_token for the tools of Parlour is {token} for this message.)"
+
 
 class ServiceTurn(Generic[ConfigT]):
     """One user message and its answer."""
 
-    def __init__(self, ctx: AgentRunContext, api: AgentRunAPI, config: ConfigT, client: ServiceClient) -> None:
+    def __init__(
+        self, ctx: AgentRunContext, api: AgentRunAPI, config: ConfigT, client: ServiceClient, run_token: str = ""
+    ) -> None:
         self.ctx = ctx
         self.api = api
         self.config = config
         self.client = client
+        self.run_token = run_token
+        """Token with which the service uses the Host's tools; empty if it may not."""
         self.session = ExternalSession(ctx, config.binding)
         self.text = ctx.input.text if ctx.input.text is not None else plain_text(ctx.input.contents)
         self.files: list[InputFile] = input_files(ctx.input)
@@ -33,6 +39,11 @@ class ServiceTurn(Generic[ConfigT]):
         """What the runner and its reader note for each other during one attempt, such as an id of the message."""
         self.content_type = ""
         """The content type of the response, in lower case."""
+
+    @property
+    def text_with_token(self) -> str:
+        """The message after the token for the Host's tools, for a service that has no other place for it."""
+        return f"{TOKEN_NOTE.format(token=self.run_token)}\n\n{self.text}" if self.run_token else self.text
 
     @property
     def conversation_id(self) -> str | None:

@@ -1,13 +1,14 @@
 #!/bin/sh
-# Puts the MCP servers that the tests talk to into the folder that is given, in exactly the versions of
-# tools/mcp_servers/package-lock.json, and installs nothing elsewhere. What is there already is left alone.
+# Puts npm packages that the tests need into a folder, in exactly the versions of the package-lock.json of a list in
+# tools, and installs nothing elsewhere. Scripts of packages don't run. What is there already is left alone.
+#   tools/node_packages.sh LIST FOLDER
 set -u
-folder=$1
-wanted=$(dirname "$0")/mcp_servers
+wanted=$1
+folder=$2
 
 fail() {
     rm -rf "$folder.new"
-    echo "The MCP servers for the tests are not to be had: $1." >&2
+    echo "$(basename "$wanted") for the tests is not to be had: $1." >&2
     echo "$2" >&2
     exit 1
 }

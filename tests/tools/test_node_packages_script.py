@@ -1,4 +1,4 @@
-"""Tests `tools/mcp_servers.sh` on machines with and without npm. The test writes the packages of npm."""
+"""Tests `tools/node_packages.sh` on machines with and without npm. The test writes the packages of npm."""
 
 import shutil
 import subprocess
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "tools" / "mcp_servers.sh"
-NEEDED = ("sh", "rm", "mkdir", "mv", "cp", "cmp", "dirname", "grep", "head", "tr", "touch")
+TOOLS = Path(__file__).parents[2] / "tools"
+SCRIPT = TOOLS / "node_packages.sh"
+NEEDED = ("sh", "rm", "mkdir", "mv", "cp", "cmp", "basename", "grep", "head", "tr", "touch")
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def add(machine: Path, name: str, script: str) -> None:
 
 
 def run(machine: Path) -> subprocess.CompletedProcess[str]:
-    command = ["/bin/sh", SCRIPT, machine.parent / "some servers"]
+    command = ["/bin/sh", SCRIPT, TOOLS / "mcp_servers", machine.parent / "some servers"]
     return subprocess.run(command, env={"PATH": str(machine)}, capture_output=True, text=True, timeout=30, check=False)
 
 
