@@ -46,4 +46,4 @@ async def test_the_inspector_reports_a_wrong_key(host: Host) -> None:
     status, output, errors = await inspect(host, "parlour_wrong", "--method", "tools/list")
 
     assert status != 0
-    assert "401" in output + errors
+    assert "auth_required" in output + errors

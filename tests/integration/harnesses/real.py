@@ -124,6 +124,7 @@ class RealHarnessContract:
         assert harness.ended(run_id)["status"] == "completed"
         assert (folder / "a.txt").read_text() == "written"
 
+        agent, folder = harness.agent()
         harness.send(agent, f"script:write {folder}/b.txt")
         decide(harness.host, harness.question(agent), "deny")
         run_id = str(harness.host.items("/runs", agent_id=agent)[0]["run_id"])
