@@ -751,87 +751,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/cluster": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read Cluster
-         * @description Which Hosts there are, and which of them owns what.
-         */
-        get: operations["read_cluster"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/cluster/hosts/{host_id}/drain": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Drain Host
-         * @description The Host finishes its work, gives all its parts to the others, and takes none until it is resumed.
-         */
-        post: operations["drain_host"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/cluster/hosts/{host_id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Resume Host
-         * @description The Host takes parts again.
-         */
-        post: operations["resume_host"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/cluster/parts/{part}/move": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Move Part
-         * @description The owner finishes the work of the part and gives it to the named Host, which keeps it for 30 seconds at
-         *     least; then the parts are balanced as before.
-         */
-        post: operations["move_part"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/conversations": {
         parameters: {
             query?: never;
@@ -1053,6 +972,66 @@ export interface paths {
          * @description Also from the conversation that has it: who sent it takes it back.
          */
         delete: operations["delete_file"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hosts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Hosts
+         * @description The Hosts of the cluster and what each of them owns. Empty for a Host that has its database to itself.
+         */
+        get: operations["list_hosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hosts/{host_id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Drain Host
+         * @description The Host finishes its work, gives all its parts to the others, and takes none until it is resumed.
+         */
+        post: operations["drain_host"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hosts/{host_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Host
+         * @description The Host takes parts again.
+         */
+        post: operations["resume_host"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1691,6 +1670,47 @@ export interface paths {
         put?: never;
         /** Test Model */
         post: operations["test_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Parts
+         * @description The parts of the work and their owners. Empty for a Host that has its database to itself.
+         */
+        get: operations["list_parts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/parts/{part}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move Part
+         * @description The owner finishes the work of the part and gives it to the named Host, which keeps it for 30 seconds at
+         *     least; then the parts are balanced as before.
+         */
+        post: operations["move_part"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3938,12 +3958,6 @@ export interface components {
              */
             updated_at: number;
         };
-        ClusterResponse: {
-            /** @description False for a Host that has its database to itself; the lists are empty then. */
-            enabled: boolean;
-            hosts: components["schemas"]["HostResponse"][];
-            parts: components["schemas"]["PartResponse"][];
-        };
         /** @description Kinds of chain components that come in and go out. */
         ComponentKinds: {
             receive: string[];
@@ -4662,8 +4676,11 @@ export interface components {
             fenced_at: number | null;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             host_id: string;
+            /** @description When its lease ends unless it is renewed, by the clock of the database; null if it was fenced. */
+            lease_until: number | null;
             name: string;
-            parts: components["schemas"]["PartCounts"];
+            /** @description What it owns: bots, shares of the conversations without a bot, and duties. */
+            parts: string[];
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -5948,6 +5965,11 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_HostResponse_: {
+            items: components["schemas"]["HostResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         PageResponse_JobResponse_: {
             items: components["schemas"]["JobResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -5980,6 +6002,11 @@ export interface components {
         };
         PageResponse_ModelResponse_: {
             items: components["schemas"]["ModelResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_PartResponse_: {
+            items: components["schemas"]["PartResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -6111,12 +6138,6 @@ export interface components {
             };
             mime_types: string[];
             parser: string;
-        };
-        /** @description The number of parts of each kind. */
-        PartCounts: {
-            bots: number;
-            duties: number;
-            shards: number;
         };
         /** PartMove */
         PartMove: {
@@ -10040,132 +10061,6 @@ export interface operations {
             };
         };
     };
-    read_cluster: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A good answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ClusterResponse"];
-                };
-            };
-            /** @description What went wrong, in words */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    drain_host: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                host_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A good answer */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HostResponse"];
-                };
-            };
-            /** @description What went wrong, in words */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    resume_host: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                host_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A good answer */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HostResponse"];
-                };
-            };
-            /** @description What went wrong, in words */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    move_part: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                part: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PartMove"];
-            };
-        };
-        responses: {
-            /** @description A good answer */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PartResponse"];
-                };
-            };
-            /** @description What went wrong, in words */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
     list_conversations: {
         parameters: {
             query?: {
@@ -10666,6 +10561,97 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_hosts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_HostResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    drain_host: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resume_host: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostResponse"];
+                };
             };
             /** @description What went wrong, in words */
             default: {
@@ -12386,6 +12372,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelTestResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_parts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_PartResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    move_part: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                part: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PartMove"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartResponse"];
                 };
             };
             /** @description What went wrong, in words */
