@@ -788,87 +788,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/cluster": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read Cluster
-         * @description Which Hosts there are, and which of them owns what.
-         */
-        get: operations["read_cluster"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/cluster/hosts/{host_id}/drain": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Drain Host
-         * @description The Host finishes its work, gives all its parts to the others, and takes none until it is resumed.
-         */
-        post: operations["drain_host"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/cluster/hosts/{host_id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Resume Host
-         * @description The Host takes parts again.
-         */
-        post: operations["resume_host"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/cluster/parts/{part}/move": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Move Part
-         * @description The owner finishes the work of the part and gives it to the named Host, which keeps it for 30 seconds at
-         *     least; then the parts are balanced as before.
-         */
-        post: operations["move_part"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/conversations": {
         parameters: {
             query?: never;
@@ -1090,6 +1009,66 @@ export interface paths {
          * @description Also from the conversation that has it: who sent it takes it back.
          */
         delete: operations["delete_file"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hosts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Hosts
+         * @description The Hosts of the cluster and what each of them owns. Empty for a Host that has its database to itself.
+         */
+        get: operations["list_hosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hosts/{host_id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Drain Host
+         * @description The Host finishes its work, gives all its parts to the others, and takes none until it is resumed.
+         */
+        post: operations["drain_host"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hosts/{host_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Host
+         * @description The Host takes parts again.
+         */
+        post: operations["resume_host"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1734,6 +1713,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Parts
+         * @description The parts of the work and their owners. Empty for a Host that has its database to itself.
+         */
+        get: operations["list_parts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/parts/{part}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move Part
+         * @description The owner finishes the work of the part and gives it to the named Host, which keeps it for 30 seconds at
+         *     least; then the parts are balanced as before.
+         */
+        post: operations["move_part"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/pipelines": {
         parameters: {
             query?: never;
@@ -1913,6 +1933,66 @@ export interface paths {
          * @description The last lines that it wrote, oldest first; before them those of the last build of its environment.
          */
         get: operations["read_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{author}/{name}/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Plugin Pages
+         * @description The plugin's pages in the web interface; none while it does not run.
+         */
+        get: operations["list_plugin_pages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{author}/{name}/pages/{page}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call Plugin Page
+         * @description Calls the plugin's code behind the page with the role of the caller. Each call is audited.
+         */
+        post: operations["call_plugin_page"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{author}/{name}/pages/{page}/document": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Plugin Page
+         * @description The HTML of a page, for a frame of the web interface. It has no network, no cookies and no origin.
+         */
+        get: operations["read_plugin_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3931,12 +4011,6 @@ export interface components {
              */
             updated_at: number;
         };
-        ClusterResponse: {
-            /** @description False for a Host that has its database to itself; the lists are empty then. */
-            enabled: boolean;
-            hosts: components["schemas"]["HostResponse"][];
-            parts: components["schemas"]["PartResponse"][];
-        };
         /** @description Kinds of chain components that come in and go out. */
         ComponentKinds: {
             receive: string[];
@@ -4655,8 +4729,11 @@ export interface components {
             fenced_at: number | null;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             host_id: string;
+            /** @description When its lease ends unless it is renewed, by the clock of the database; null if it was fenced. */
+            lease_until: number | null;
             name: string;
-            parts: components["schemas"]["PartCounts"];
+            /** @description What it owns: bots, shares of the conversations without a bot, and duties. */
+            parts: string[];
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -5054,7 +5131,7 @@ export interface components {
              * @default split
              * @enum {string}
              */
-            as?: "split" | "file";
+            as?: "split" | "file" | "image" | "forward";
             /**
              * Over
              * @default 0
@@ -5831,6 +5908,26 @@ export interface components {
             /** Password */
             password?: string | null;
         };
+        /**
+         * PageCallBody
+         * @description What the page called: `parlour.call(action, data)`.
+         * @example {
+         *       "action": "list",
+         *       "data": {
+         *         "page": 1
+         *       }
+         *     }
+         */
+        PageCallBody: {
+            /** Action */
+            action: string;
+            /** Data */
+            data?: unknown;
+        };
+        /** @description The answer of the plugin. */
+        PageCallResponse: {
+            data: unknown;
+        };
         PageResponse_AdapterManifest_: {
             items: components["schemas"]["AdapterManifest"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -5921,6 +6018,11 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_HostResponse_: {
+            items: components["schemas"]["HostResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         PageResponse_JobResponse_: {
             items: components["schemas"]["JobResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -5956,8 +6058,18 @@ export interface components {
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
+        PageResponse_PartResponse_: {
+            items: components["schemas"]["PartResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
         PageResponse_PipelineResponse_: {
             items: components["schemas"]["PipelineResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_PluginPageResponse_: {
+            items: components["schemas"]["PluginPageResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -6079,12 +6191,6 @@ export interface components {
             };
             mime_types: string[];
             parser: string;
-        };
-        /** @description The number of parts of each kind. */
-        PartCounts: {
-            bots: number;
-            duties: number;
-            shards: number;
         };
         /** PartMove */
         PartMove: {
@@ -6412,6 +6518,21 @@ export interface components {
              * @default 3
              */
             seconds?: number;
+        };
+        /** @description A page of a plugin. */
+        PluginPageResponse: {
+            description: {
+                [key: string]: string;
+            } | null;
+            label: {
+                [key: string]: string;
+            } | null;
+            name: string;
+            /**
+             * @description The lowest role that may open it.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "admin" | "owner";
         };
         PluginPermissionsResponse: {
             asked: {
@@ -10055,132 +10176,6 @@ export interface operations {
             };
         };
     };
-    read_cluster: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A good answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ClusterResponse"];
-                };
-            };
-            /** @description What went wrong, in words */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    drain_host: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                host_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A good answer */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HostResponse"];
-                };
-            };
-            /** @description What went wrong, in words */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    resume_host: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                host_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A good answer */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HostResponse"];
-                };
-            };
-            /** @description What went wrong, in words */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    move_part: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                part: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PartMove"];
-            };
-        };
-        responses: {
-            /** @description A good answer */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PartResponse"];
-                };
-            };
-            /** @description What went wrong, in words */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
     list_conversations: {
         parameters: {
             query?: {
@@ -10681,6 +10676,97 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_hosts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_HostResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    drain_host: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resume_host: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostResponse"];
+                };
             };
             /** @description What went wrong, in words */
             default: {
@@ -12414,6 +12500,70 @@ export interface operations {
             };
         };
     };
+    list_parts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_PartResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    move_part: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                part: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PartMove"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     list_pipelines: {
         parameters: {
             query?: {
@@ -12958,6 +13108,108 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageResponse_str_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_plugin_pages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_PluginPageResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    call_plugin_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PageCallBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageCallResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_plugin_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
                 };
             };
             /** @description What went wrong, in words */

@@ -50,7 +50,7 @@ async def _drain(url: str, directory: DataDirectory, name: str, undo: bool, seco
         if not undo:
             async with asyncio.timeout(seconds):
                 await _wait_until_idle(journal, found)
-        return sum(found.parts.values())
+        return len(found.parts)
 
 
 async def _find(journal: Journal, name: str) -> HostRecord:

@@ -1,13 +1,11 @@
 """Reads the Hosts of a cluster and what they own, and asks a Host to give parts away."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from parlour.core.journal import Journal, Select, Update, where
-from parlour.core.model.ids import HostId
+from parlour.core.model.ids import HostId, PartId
 from parlour_sdk.values import dataclass
 
-from .balance import kind_of
 from .owner_rows import PartOwner, all_parts
 from .tables import HOSTS, LEASES
 
@@ -23,8 +21,10 @@ class HostRecord:
     started_at: int
     fenced_at: int
     is_draining: bool
-    parts: dict[str, int]
-    """Number of its parts, by their kind."""
+    lease_until: int
+    """When its lease ends by the database's clock, in milliseconds; 0 if it has none."""
+    parts: Sequence[PartId]
+    """What it owns, sorted by name."""
 
     @property
     def is_live(self) -> bool:
@@ -42,10 +42,10 @@ class ClusterState:
 async def read_state(journal: Journal) -> ClusterState:
     """Reads the Hosts and the owners of parts."""
     parts = await all_parts(journal)
-    counts: dict[HostId, Counter[str]] = {}
-    for part in parts:
-        counts.setdefault(part.host_id, Counter())[kind_of(part.part)] += 1
-    leases = {row["host_id"] for row in await journal.read(Select(LEASES, (), ("host_id",), point_read=True))}
+    owned: dict[HostId, list[PartId]] = {}
+    for part in sorted(parts, key=lambda each: each.part):
+        owned.setdefault(part.host_id, []).append(part.part)
+    leases = {row["host_id"]: row["lease_until"] for row in await journal.read(Select(LEASES, point_read=True))}
     rows = await journal.read(Select(HOSTS, point_read=True))
     hosts = [
         HostRecord(
@@ -56,7 +56,8 @@ async def read_state(journal: Journal) -> ClusterState:
             row["started_at"],
             row["fenced_at"],
             bool(row["draining"]) and row["host_id"] in leases,
-            dict(counts.get(row["host_id"], Counter())),
+            leases.get(row["host_id"], 0),
+            owned.get(row["host_id"], ()),
         )
         for row in rows
     ]

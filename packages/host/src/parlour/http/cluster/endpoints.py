@@ -17,7 +17,8 @@ from ..api_router import ApiRouter
 from ..auth import Admin, Viewer
 from ..errors import Problem, not_found
 from ..principals import Principal
-from .responses import ClusterResponse, HostResponse, PartResponse
+from ..responses import PageResponse
+from .responses import HostResponse, PartResponse
 
 HostPath = Annotated[HostId, Path(max_length=64)]
 PartPath = Annotated[PartId, Path(max_length=128)]
@@ -39,27 +40,27 @@ def router(journal: Journal, own_id: HostId, clock: Clock) -> APIRouter:
         hosts = (await roster.read_state(journal)).hosts
         found = next((each for each in hosts if each.host_id == host_id and each.is_live), None)
         if found is None:
-            raise not_found(f"living Host '{host_id}'", "GET /api/v1/cluster lists them")
+            raise not_found(f"living Host '{host_id}'", "GET /api/v1/hosts lists them")
         return found
 
-    @routes.get("/cluster")
-    async def read_cluster(principal: Viewer) -> ClusterResponse:
-        """Which Hosts there are, and which of them owns what."""
-        if not own_id:
-            return {"enabled": False, "hosts": [], "parts": []}
-        state = await roster.read_state(journal)
-        return {
-            "enabled": True,
-            "hosts": [_to_host(each, own_id) for each in state.hosts],
-            "parts": [_to_part(each) for each in state.parts],
-        }
+    @routes.get("/hosts")
+    async def list_hosts(principal: Viewer) -> PageResponse[HostResponse]:
+        """The Hosts of the cluster and what each of them owns. Empty for a Host that has its database to itself."""
+        hosts = (await roster.read_state(journal)).hosts if own_id else ()
+        return {"items": [_to_host(each, own_id) for each in hosts], "next_cursor": None}
 
-    @routes.post("/cluster/hosts/{host_id}/drain", status_code=202)
+    @routes.get("/parts")
+    async def list_parts(principal: Viewer) -> PageResponse[PartResponse]:
+        """The parts of the work and their owners. Empty for a Host that has its database to itself."""
+        parts = await owner_rows.all_parts(journal) if own_id else ()
+        return {"items": [_to_part(each) for each in parts], "next_cursor": None}
+
+    @routes.post("/hosts/{host_id}/drain", status_code=202)
     async def drain_host(host_id: HostPath, principal: Admin) -> HostResponse:
         """The Host finishes its work, gives all its parts to the others, and takes none until it is resumed."""
         return await change_draining(host_id, principal, True)
 
-    @routes.post("/cluster/hosts/{host_id}/resume", status_code=202)
+    @routes.post("/hosts/{host_id}/resume", status_code=202)
     async def resume_host(host_id: HostPath, principal: Admin) -> HostResponse:
         """The Host takes parts again."""
         return await change_draining(host_id, principal, False)
@@ -71,17 +72,17 @@ def router(journal: Journal, own_id: HostId, clock: Clock) -> APIRouter:
         try:
             await journal.commit(Unit("host.drain", (roster.set_draining(host_id, is_draining), changed)))
         except GuardFailed as error:
-            raise not_found(f"living Host '{host_id}'", "GET /api/v1/cluster lists them") from error
+            raise not_found(f"living Host '{host_id}'", "GET /api/v1/hosts lists them") from error
         return _to_host(await live_host(host_id), own_id)
 
-    @routes.post("/cluster/parts/{part}/move", status_code=202)
+    @routes.post("/parts/{part}/move", status_code=202)
     async def move_part(part: PartPath, move: PartMove, principal: Admin) -> PartResponse:
         """The owner finishes the work of the part and gives it to the named Host, which keeps it for 30 seconds at
         least; then the parts are balanced as before.
         """
         owned = next((each for each in await owner_rows.all_parts(journal) if each.part == part), None)
         if owned is None:
-            raise not_found(f"part '{part}'", "GET /api/v1/cluster lists them")
+            raise not_found(f"part '{part}'", "GET /api/v1/parts lists them")
         target = await live_host(move.host_id)
         if target.is_draining:
             raise Problem(409, "conflict", f"Host '{target.name}' gives its parts away: resume it first")
@@ -89,7 +90,7 @@ def router(journal: Journal, own_id: HostId, clock: Clock) -> APIRouter:
         try:
             await journal.commit(Unit("part.move", (owner_rows.request(owned, target.host_id), changed)))
         except GuardFailed as error:
-            raise Problem(409, "conflict", f"'{part}' has just moved; read the cluster again") from error
+            raise Problem(409, "conflict", f"'{part}' has just moved; read its owner again") from error
         return {**_to_part(owned), "wanted_by": target.host_id}
 
     return routes
@@ -108,11 +109,8 @@ def _to_host(host: HostRecord, own_id: HostId) -> HostResponse:
         "state": "fenced" if not host.is_live else "draining" if host.is_draining else "live",
         "started_at": host.started_at,
         "fenced_at": host.fenced_at or None,
-        "parts": {
-            "bots": host.parts.get("bot", 0),
-            "shards": host.parts.get("shard", 0),
-            "duties": host.parts.get("duty", 0),
-        },
+        "lease_until": host.lease_until or None,
+        "parts": list(host.parts),
         "answers_this": host.host_id == own_id,
     }
 

@@ -7,14 +7,6 @@ from typing_extensions import TypedDict
 from ..responses import Id, TimestampMs
 
 
-class PartCounts(TypedDict):
-    """The number of parts of each kind."""
-
-    bots: int
-    shards: int
-    duties: int
-
-
 class HostResponse(TypedDict):
     """A Host of the cluster. One that was fenced is listed for a day."""
 
@@ -26,7 +18,10 @@ class HostResponse(TypedDict):
     state: Literal["live", "draining", "fenced"]
     started_at: TimestampMs
     fenced_at: TimestampMs | None
-    parts: PartCounts
+    lease_until: TimestampMs | None
+    """When its lease ends unless it is renewed, by the clock of the database; null if it was fenced."""
+    parts: list[str]
+    """What it owns: bots, shares of the conversations without a bot, and duties."""
     answers_this: bool
     """True for the Host that answers this request."""
 
@@ -42,10 +37,3 @@ class PartResponse(TypedDict):
     wanted_by: Id | None
     """The Host that asks for it."""
     moved_at: TimestampMs
-
-
-class ClusterResponse(TypedDict):
-    enabled: bool
-    """False for a Host that has its database to itself; the lists are empty then."""
-    hosts: list[HostResponse]
-    parts: list[PartResponse]
