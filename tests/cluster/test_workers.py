@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import parlour_here
 from tests.support.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, PUPPET, PUPPET_PLUGIN, Host, eventually
 from tests.support.network import network_to
 from tests.support.workers import Worker, finished_run, runtime, worker_key
@@ -51,6 +52,12 @@ def other(stack: ExitStack, folder: Path, name: str, url: str, key: str, **setti
     worker = Worker(folder, name, url, key, **settings).install()
     stack.callback(worker.close)
     return worker.start()
+
+
+def doctor(folder: Path, environment: dict[str, str]) -> str:
+    """Returns what `parlour doctor` says about the worker."""
+    said = parlour_here("doctor", "--data", folder / "examined", environment=environment).stdout
+    return next(line for line in said.splitlines() if line.split()[1:2] == ["worker"])
 
 
 @contextmanager
@@ -237,6 +244,9 @@ def test_run_goes_on_while_its_host_is_restarted(stack: ExitStack, tmp_path: Pat
 def test_key_of_a_worker_opens_nothing_else_and_its_bounds_hold(host: Host, stack: ExitStack, tmp_path: Path) -> None:
     own_key = worker_key(host, ["cpu"], [ECHO])
     assert host.http(own_key["key"]).get("/runtimes").status_code == 403
+    environment = {"PARLOUR__WORKER__URL": host.address, "PARLOUR__WORKER__TOKEN": own_key["key"]}
+    assert "can connect to the Host" in doctor(tmp_path, environment)
+    assert "can't execute runs" in doctor(tmp_path, {**environment, "PARLOUR__WORKER__TOKEN": host.key("viewer")})
     cases = {"LABELS": "gpu"}, {"NAME": "other"}
     for number, settings in enumerate(cases):
         worker = Worker(tmp_path, f"refused{number}", host.address, own_key["key"], **settings).install()

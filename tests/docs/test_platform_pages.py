@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from parlour.cli.platform_commands.record import ProbeRecord
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from tools.host_texts.extraction import sentences
-from tools.platform_documents.cells import UNPROVEN
-from tools.platform_documents.files import adapters, pages
+from tools.platform_documents.cells import UNPROVEN, Adapter
+from tools.platform_documents.files import adapters, live, pages
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ROOT / "docs"
@@ -25,6 +26,18 @@ def test_nothing_is_declared_without_evidence_or_missing_without_a_reason() -> N
         for cell in adapter.cells():
             assert cell.level != UNPROVEN, (adapter.manifest.name, cell)
             assert cell.level != "not-supported" or cell.reason, (adapter.manifest.name, cell)
+
+
+def test_a_record_of_a_probe_raises_its_rows_to_live(tmp_path: Path) -> None:
+    record = ProbeRecord("kook", "gateway", "1.0", "2026-01-01")
+    record.show("apis", "send_message")
+    record.fail("apis", "react", "refused")
+    record.write(tmp_path / "kook.json")
+    known = next(each for each in adapters(DOCUMENTS) if each.manifest.name == "kook")
+    raised = Adapter(known.manifest, {**known.shown, **live(tmp_path / "kook.json")})
+    changed = [cell for cell, before in zip(raised.cells(), known.cells(), strict=True) if cell != before]
+    assert [(cell.section, cell.name, cell.level) for cell in changed] == [("apis", "send_message", "live")]
+    assert live(tmp_path / "none.json") == {}
 
 
 def test_evidence_claims_nothing_that_is_not_declared() -> None:

@@ -1,6 +1,7 @@
 """The places where a person meets an agent in tests: the chat socket, QQ over OneBot, and Telegram."""
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
@@ -31,6 +32,10 @@ class Door(Protocol):
         """Sends a picture with a text."""
         ...
 
+    async def give(self, text: str, name: str, content: bytes) -> str:
+        """Sends a text file with a text, in one message or two, and returns the last answer."""
+        ...
+
 
 class ChatDoor:
     def __init__(self, host: AgentHost, chat: Chat) -> None:
@@ -45,6 +50,12 @@ class ChatDoor:
         stored = await asyncio.to_thread(lambda: self._host.http().post("/files", files=upload).json())
         image = {"type": "image", "mime_type": "image/png", "artifact_id": stored["artifact_id"]}
         return await self._answer(contents=[{"type": "text", "text": text}, image])
+
+    async def give(self, text: str, name: str, content: bytes) -> str:
+        upload = {"file": (name, content, "text/plain")}
+        stored = await asyncio.to_thread(lambda: self._host.http().post("/files", files=upload).json())
+        file = {"type": "file", "name": name, "mime_type": "text/plain", "artifact_id": stored["artifact_id"]}
+        return await self._answer(contents=[{"type": "text", "text": text}, file])
 
     async def _answer(self, **fields: Any) -> str:
         """Sends a message, and returns the last text when its run has ended; a notice is an error frame."""
@@ -73,10 +84,13 @@ class OneBotDoor:
         return (await asyncio.to_thread(self._peer.next_send))[1]
 
     async def show(self, text: str, picture: bytes) -> str:
-        import base64
-
         encoded = base64.b64encode(picture).decode()
         self._peer.say(text, before=[{"type": "image", "data": {"file": f"base64://{encoded}"}}])
+        return (await asyncio.to_thread(self._peer.next_send))[1]
+
+    async def give(self, text: str, name: str, content: bytes) -> str:
+        encoded = base64.b64encode(content).decode()
+        self._peer.say(text, before=[{"type": "file", "data": {"file": f"base64://{encoded}", "name": name}}])
         return (await asyncio.to_thread(self._peer.next_send))[1]
 
 
@@ -92,6 +106,11 @@ class TelegramDoor:
         file_id = self._simulator.world.add_file(picture, "cat.png")
         size = {"file_id": file_id, "file_unique_id": file_id, "width": 9, "height": 9, "file_size": len(picture)}
         return await self._answer(photo=[size], caption=text)
+
+    async def give(self, text: str, name: str, content: bytes) -> str:
+        file_id = self._simulator.world.add_file(content, name)
+        file = {"file_id": file_id, "file_unique_id": file_id, "file_name": name, "file_size": len(content)}
+        return await self._answer(document={**file, "mime_type": "text/plain"}, caption=text)
 
     async def _answer(self, text: str = "", **fields: Any) -> str:
         before = len(self._simulator.texts(self._user))

@@ -27,7 +27,7 @@ GROUPS = {
     "The connection": ("handshake", "errors", "calls"),
     "A run": ("context", "events", "content", "messages", "resources", "results", "usage"),
     "What plugins say of themselves": ("manifest", "form", "component_specs"),
-    "What components are asked": ("components", "tools", "knowledge", "vectors"),
+    "What components are asked": ("components", "tools", "pages", "knowledge", "vectors"),
     "The run API": (
         *("models", "skills", "history", "event_log", "artifacts", "files"),
         *("state", "storage", "steering", "actions", "live_permissions", "gateway", "host", "processes"),

@@ -14,6 +14,7 @@ from parlour_sdk.protocol.components import BotIdentity, CommandInvocation, Emit
 from parlour_sdk.protocol.content import AgentInput, TextElement
 from parlour_sdk.protocol.knowledge import KnowledgeDelete, KnowledgeFile, KnowledgeIngest, KnowledgeRetrieve, ParseFile
 from parlour_sdk.protocol.manifest import AgentRunnerDiscovery, AgentRunnerManifest
+from parlour_sdk.protocol.pages import PageCall, PageViewer
 from parlour_sdk.protocol.platform_events import MemberJoined
 from parlour_sdk.protocol.results import AgentRunResult
 from parlour_sdk.protocol.tools import ToolInvocation, ToolOutcome
@@ -67,6 +68,7 @@ SAMPLES: list[BaseModel] = [
     KnowledgeRetrieve(kb_id="kb", query="why"),
     KnowledgeDelete(kb_id="kb"),
     ParseFile(file=FILE),
+    PageCall(page="p", action="a", viewer=PageViewer(id="user:1", role="admin")),
 ]
 
 

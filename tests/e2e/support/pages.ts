@@ -20,6 +20,7 @@ export const PAGES: [name: string, path: (ids: Ids) => string][] = [
   ["knowledge", () => "/knowledge"],
   ["tools", () => "/tools"],
   ["box", () => "/box"],
+  ["workers", () => "/workers"],
   ["skills", () => "/skills"],
   ["plugins", () => "/plugins"],
   ["settings", () => "/settings"],

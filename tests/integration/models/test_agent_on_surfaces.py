@@ -190,7 +190,7 @@ async def test_a_request_refused_for_its_picture_is_repeated_and_the_next_turn_w
     assert "image_url" not in str(host.requests(2)[1])
 
 
-@pytest.mark.parametrize("door", ["chat", "telegram"])
+@pytest.mark.parametrize("door", DOORS)
 async def test_a_hanging_model_is_left_and_the_fallback_is_seen(host: AgentHost, door: str) -> None:
     agent = host.local(host.model(), host.model(), timeout_seconds=4)
     host.server.will(Raw(b"", then="stall"), Say("I am here."))

@@ -34,7 +34,7 @@ UNREADABLE = (None, True, 1.5, "", {})
 class WechatDriver(PlatformDriver):
     manifest = BuiltinAdapterCatalogue().manifests()["wechat"]
     api = WechatApi
-    level = "protocol"
+    level = "protocol+"
     samples = read_samples(Path(package.__file__).parent / "samples")
     tokens_per_message = 125
 

@@ -54,6 +54,15 @@ async def test_what_exceeds_five_replies_is_held_with_a_reason_and_sent_at_the_n
     assert [text.split()[0] for text in texts] == [*map(str, range(PARTS)), "go"]
 
 
+async def test_the_addresses_for_the_console_are_shown_and_checked(platform_host: Host, echo: str) -> None:
+    driver, _ = strict()
+    async with hooked_bot(platform_host, driver, echo) as bot_id:
+        addresses = platform_host.http().get(f"/bots/{bot_id}/addresses").json()
+        checked = platform_host.http().post(f"/bots/{bot_id}/addresses/check").json()
+    assert addresses == {"takes_calls": True, "callback": None, "outbound_ips": []}
+    assert checked["outcome"] == "no_address"
+
+
 async def write_until_shown(simulator: WecomCsSimulator, texts: list[str]) -> None:
     """Lets the customer write on until all replies are shown: five at each message."""
     for number in range(len(texts)):

@@ -451,6 +451,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/bots/{bot_id}/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Bot Addresses */
+        get: operations["read_bot_addresses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot_id}/addresses/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Bot Address
+         * @description Calls the callback address as the platform would, and returns what it would see.
+         */
+        post: operations["check_bot_address"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bots/{bot_id}/login": {
         parameters: {
             query?: never;
@@ -1896,6 +1933,66 @@ export interface paths {
          * @description The last lines that it wrote, oldest first; before them those of the last build of its environment.
          */
         get: operations["read_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{author}/{name}/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Plugin Pages
+         * @description The plugin's pages in the web interface; none while it does not run.
+         */
+        get: operations["list_plugin_pages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{author}/{name}/pages/{page}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call Plugin Page
+         * @description Calls the plugin's code behind the page with the role of the caller. Each call is audited.
+         */
+        post: operations["call_plugin_page"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{author}/{name}/pages/{page}/document": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Plugin Page
+         * @description The HTML of a page, for a frame of the web interface. It has no network, no cookies and no origin.
+         */
+        get: operations["read_plugin_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3407,6 +3504,14 @@ export interface components {
              */
             retrieval?: components["schemas"]["RetrievalBody"];
         };
+        BotAddresses: {
+            /** @description Null if the public address of the Host is not set. */
+            callback: string | null;
+            /** @description The addresses from which this Host calls the platform, for its allowlist. */
+            outbound_ips: string[];
+            /** @description The platform calls this bot, so that its console needs the callback address. */
+            takes_calls: boolean;
+        };
         /**
          * BotBody
          * @description `adapter_config` is what the adapter's form asks for. A secret that is left out stays as it is.
@@ -3818,6 +3923,14 @@ export interface components {
             /** @description What to install it from. */
             source: string;
             version: string;
+        };
+        CallbackCheckResponse: {
+            /** @description In words, with what to do about it. */
+            message: string;
+            /** @enum {string} */
+            outcome: "reached" | "no_address" | "unreachable" | "redirected" | "other_server" | "private_address";
+            /** @description HTTP status of the answer. */
+            status: number | null;
         };
         /** @description What a runner can do. Drives the interface and what is projected to it; grants nothing. */
         Capabilities: {
@@ -5018,7 +5131,7 @@ export interface components {
              * @default split
              * @enum {string}
              */
-            as?: "split" | "file";
+            as?: "split" | "file" | "image" | "forward";
             /**
              * Over
              * @default 0
@@ -5795,6 +5908,26 @@ export interface components {
             /** Password */
             password?: string | null;
         };
+        /**
+         * PageCallBody
+         * @description What the page called: `parlour.call(action, data)`.
+         * @example {
+         *       "action": "list",
+         *       "data": {
+         *         "page": 1
+         *       }
+         *     }
+         */
+        PageCallBody: {
+            /** Action */
+            action: string;
+            /** Data */
+            data?: unknown;
+        };
+        /** @description The answer of the plugin. */
+        PageCallResponse: {
+            data: unknown;
+        };
         PageResponse_AdapterManifest_: {
             items: components["schemas"]["AdapterManifest"][];
             /** @description For the next page, as `cursor`; null on the last one */
@@ -5932,6 +6065,11 @@ export interface components {
         };
         PageResponse_PipelineResponse_: {
             items: components["schemas"]["PipelineResponse"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_PluginPageResponse_: {
+            items: components["schemas"]["PluginPageResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -6380,6 +6518,21 @@ export interface components {
              * @default 3
              */
             seconds?: number;
+        };
+        /** @description A page of a plugin. */
+        PluginPageResponse: {
+            description: {
+                [key: string]: string;
+            } | null;
+            label: {
+                [key: string]: string;
+            } | null;
+            name: string;
+            /**
+             * @description The lowest role that may open it.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "admin" | "owner";
         };
         PluginPermissionsResponse: {
             asked: {
@@ -9281,6 +9434,68 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_bot_addresses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BotAddresses"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    check_bot_address: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bot_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackCheckResponse"];
+                };
             };
             /** @description What went wrong, in words */
             default: {
@@ -12893,6 +13108,108 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageResponse_str_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_plugin_pages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResponse_PluginPageResponse_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    call_plugin_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PageCallBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageCallResponse"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_plugin_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                author: string;
+                name: string;
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
                 };
             };
             /** @description What went wrong, in words */

@@ -23,6 +23,8 @@ export type Adapter = Schemas["AdapterManifest"];
 export type Agent = Schemas["AgentResponse"];
 export type AgentBody = Schemas["AgentChange"];
 export type Pipeline = Schemas["PipelineResponse"];
+export type Worker = Schemas["RuntimeResponse"];
+export type QueuedRun = Schemas["QueuedRunResponse"];
 export type BoxSession = Schemas["BoxSessionResponse"];
 export type SkillDetail = Schemas["SkillDetailResponse"];
 export type SkillPreview = Schemas["SkillPreviewResponse"];
@@ -52,6 +54,7 @@ export type BudgetUse = Schemas["BudgetUse"];
 export type UsageItem = Schemas["UsageResponse"];
 
 export type Plugin = Schemas["PluginResponse"];
+export type PluginPage = Schemas["PluginPageResponse"];
 export type PluginProgram = Schemas["PluginProgramResponse"];
 export type BundledPlugin = Schemas["BundledPluginResponse"];
 export type PermissionWords = Schemas["PermissionTextResponse"];

@@ -14,6 +14,7 @@ import {
   type LucideIcon,
   Menu,
   MessageCircle,
+  Server,
   Settings,
   ShieldCheck,
   Sparkles,
@@ -45,6 +46,7 @@ const PLACES: [path: string, word: string, icon: LucideIcon][] = [
   ["/tools", "nav.tools", Wrench],
   ["/skills", "nav.skills", GraduationCap],
   ["/box", "nav.box", Container],
+  ["/workers", "nav.workers", Server],
   ["/plugins", "nav.plugins", Boxes],
   ["/settings", "nav.settings", Settings],
 ];

@@ -19,11 +19,12 @@ export function useCurrency(): void {
   if (data) setCurrency(data.currency);
 }
 
-export function useRights(): { edit: boolean; operate: boolean; readModelCalls: boolean } {
+export function useRights(): { own: boolean; edit: boolean; operate: boolean; readModelCalls: boolean } {
   const me = useMe();
   const role = me?.role;
-  const edit = role === "owner" || role === "admin";
-  return { edit, operate: edit || role === "operator", readModelCalls: me?.reads_model_calls === true };
+  const own = role === "owner";
+  const edit = own || role === "admin";
+  return { own, edit, operate: edit || role === "operator", readModelCalls: me?.reads_model_calls === true };
 }
 
 export function useLogOut(): () => Promise<void> {

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from .components import EventListener as EventListener
     from .components import KnowledgeContext as KnowledgeContext
     from .components import KnowledgeEngine as KnowledgeEngine
+    from .components import Page as Page
+    from .components import PageContext as PageContext
+    from .components import PageError as PageError
     from .components import Parser as Parser
     from .components import Plugin as Plugin
     from .components import Tool as Tool
@@ -56,7 +59,8 @@ LAZY_EXPORTS = {
     ),
     ".components": (
         *("AgentRunner", "Command", "CommandContext", "EventContext", "EventListener", "KnowledgeContext"),
-        *("KnowledgeEngine", "Parser", "Plugin", "Tool", "ToolContext", "ToolError"),
+        *("KnowledgeEngine", "Page", "PageContext", "PageError", "Parser", "Plugin", "Tool", "ToolContext"),
+        "ToolError",
     ),
     ".decorators": ("command", "on", "runner", "tool"),
     ".plugin": ("plugin",),

@@ -10,6 +10,7 @@ import { ToggleGroup } from "../../components/ToggleGroup";
 import { useEventLabel } from "../../lib/useEventLabel";
 import { DoorFields } from "./DoorFields";
 import { useAgentForm } from "./formContext";
+import { WorkerFields } from "./WorkerFields";
 
 const SCOPES = ["conversation", "actor", "subject", "runner", "binding"];
 const EVENTS = [
@@ -202,6 +203,7 @@ function Running() {
           </Select>
         )}
       </Field>
+      <WorkerFields />
     </>
   );
 }

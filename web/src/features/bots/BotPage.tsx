@@ -17,6 +17,7 @@ import { Tabs } from "../../components/Tabs";
 import { formatTime, localized } from "../../lib/format";
 import { usePatchField } from "../../lib/usePatchField";
 import { PreviewChat } from "../previews/PreviewChat";
+import { BotAddresses } from "./BotAddresses";
 import { BotEvents } from "./BotEvents";
 import { BotSettings } from "./BotSettings";
 import { DefaultAgents } from "./DefaultAgents";
@@ -77,7 +78,12 @@ export default function BotPage() {
           {
             id: "settings",
             label: t("nav.settings"),
-            content: <BotSettings key={botId} current={bot.data} adapter={adapter} />,
+            content: (
+              <div className="space-y-5">
+                <BotAddresses bot={current} adapter={adapter} />
+                <BotSettings key={botId} current={bot.data} adapter={adapter} />
+              </div>
+            ),
           },
         ]}
       />

@@ -15,6 +15,12 @@ export const defaultAgents = listQuery("defaultAgents", (cursor) =>
 export const bot = (bot_id: string) =>
   detailQuery(["bots", bot_id], () => api.GET("/api/v1/bots/{bot_id}", { params: { path: { bot_id } } }));
 
+export const addresses = (bot_id: string) =>
+  queryOptions({
+    queryKey: ["bots", bot_id, "addresses"],
+    queryFn: () => answer(api.GET("/api/v1/bots/{bot_id}/addresses", { params: { path: { bot_id } } })),
+  });
+
 export const routes = (bot_id: string) =>
   detailQuery(["routes", bot_id], () => api.GET("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id } } }));
 

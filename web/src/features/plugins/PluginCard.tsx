@@ -16,6 +16,7 @@ import { useSave } from "../../lib/useSave";
 import { InstallDialog } from "./InstallDialog";
 import { Permissions } from "./Permissions";
 import { PluginConfig } from "./PluginConfig";
+import { PluginPages } from "./PluginPages";
 import { Programs } from "./Programs";
 import * as pluginQueries from "./queries";
 import { PLUGIN_KEYS } from "./queryKeys";
@@ -80,6 +81,11 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
           ))}
           <Sandbox plugin={plugin} />
         </div>
+        {plugin.components.some(({ kind }) => kind === "Page") && (
+          <Collapsible title={t("plugins.pages")}>
+            <PluginPages plugin={plugin} />
+          </Collapsible>
+        )}
         {plugin.configurable && (
           <Collapsible title={t("plugins.config")}>
             <PluginConfig id={plugin.id} />

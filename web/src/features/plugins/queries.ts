@@ -16,6 +16,16 @@ export const pluginConfig = (id: string) => {
   });
 };
 
+/** The pages of a plugin; they come and go with its status. */
+export const pluginPages = (id: string, status: string) => {
+  const [author = "", name = ""] = id.split("/");
+  return queryOptions({
+    queryKey: ["plugins", "pages", id, status],
+    queryFn: () => answer(api.GET("/api/v1/plugins/{author}/{name}/pages", { params: { path: { author, name } } })),
+    select: (page) => page.items,
+  });
+};
+
 /** Which of them run changes without a frame of the live channel. */
 export const pluginPrograms = (id: string) => {
   const [author = "", name = ""] = id.split("/");

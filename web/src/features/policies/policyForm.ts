@@ -150,7 +150,7 @@ export const POLICY_SECTIONS: PolicySection[] = [
       choice("reply.tool_calls", ["hidden", "brief", "full"], "hidden"),
       choice("reply.thinking", ["hidden", "shown"]),
       figure("long_text.over", 0, 1_000_000, 0),
-      choice("long_text.as", ["split", "file"], "split"),
+      choice("long_text.as", ["split", "file", "image", "forward"], "split"),
       choice("failure.show", ["hint", "error", "nothing"], "hint"),
       shownIf({ path: "failure.hint", type: "text" }, { "failure.show": "hint" }),
     ],

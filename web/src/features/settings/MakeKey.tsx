@@ -8,6 +8,7 @@ import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input, Select } from "../../components/Field";
+import { StringList } from "../../components/form/lists";
 import { Card, Code } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
 import { useSave } from "../../lib/useSave";
@@ -20,8 +21,12 @@ export function MakeKey() {
   const [name, setName] = useState("");
   const [scope, setScope] = useState<(typeof SCOPES)[number]>("chat");
   const [days, setDays] = useState(0);
+  const [labels, setLabels] = useState<string[]>([]);
   const making = useSave(
-    () => answer(api.POST("/api/v1/api-keys", { body: { name, scope, expires_in_days: days || null } })),
+    () => {
+      const bounds = scope === "worker" ? { labels } : {};
+      return answer(api.POST("/api/v1/api-keys", { body: { name, scope, expires_in_days: days || null, ...bounds } }));
+    },
     ["keys"],
     () => setName(""),
   );
@@ -64,6 +69,11 @@ export function MakeKey() {
             )}
           </Field>
         </div>
+        {scope === "worker" && (
+          <Field label={t("settings.keyLabels")} hint={t("settings.keyLabelsHint")}>
+            {(control) => <StringList control={control} value={labels} onChange={setLabels} />}
+          </Field>
+        )}
         <ErrorMessage error={making.error} />
         <Button type="submit" weight="primary" busy={making.isPending}>
           {t("common.create")}

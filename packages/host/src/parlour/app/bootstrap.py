@@ -65,6 +65,7 @@ from .secret_key import FileSecretBox
 from .secret_rotation import SETTLE_SECONDS, SecretRotation
 from .settings import HostSettings, TelemetrySettings
 from .skills import SkillSubsystem
+from .text_pictures import LazyTextPictures
 from .tools import open_tools
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
                 plugin_grants=partial(_plugin_permissions, side.plugins),
                 plugin_list=side.plugins.all,
                 processes=side.programs,
+                pictures=LazyTextPictures(),
                 concurrent_runs=settings.runs.concurrent,
                 runs_per_person=settings.runs.per_person,
                 runs_per_sender=settings.runs.per_sender_per_minute,

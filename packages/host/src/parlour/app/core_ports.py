@@ -10,6 +10,7 @@ from parlour.core.cluster.ownership import Ownership, SoleOwner
 from parlour.core.delivery.send_log import NullSendLog, SendLog
 from parlour.core.jobs.jobs import LOCAL_OWNER
 from parlour.core.journal import Journal
+from parlour.core.message_policy.long_texts import NoTextPictures, TextPictures
 from parlour.core.model.ports import Clock, Ids, PluginCaller, Surface
 from parlour.core.model.providers import Providers
 from parlour.core.pagination import Cursors
@@ -51,6 +52,7 @@ class CorePorts:
     plugin_list: InstalledPlugins = tuple
     processes: GrantedProcesses = field(default_factory=NoProcesses)
     """Programs that are started for plugins."""
+    pictures: TextPictures = field(default_factory=NoTextPictures)
     concurrent_runs: int = 256
     runs_per_person: int = 8
     runs_per_sender: int = 20

@@ -201,7 +201,7 @@ def build_delivery(ports: CorePorts, config: ConfigParts, records: RecordParts, 
         StreamPublisher(streams, feed, outbox, ports.bots, typing),
         DeliveryPublisher(feed, outbox, streams, typing, policy, hooks.responses),
         feed,
-        OutputPolicies(config.filters, checks, config.languages),
+        OutputPolicies(config.filters, checks, config.languages, ports.pictures),
         PluginReplyHooks(hooks.path, clock),
     )
     action_rows = ActionRowFactory(outbox, ports.bots, ids, clock)

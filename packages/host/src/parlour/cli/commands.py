@@ -46,6 +46,7 @@ GROUPS: Final = {
     "runtime token": "the tokens by which Hosts may use it",
     "db": "the database's schema",
     "secrets": "the key of the stored secrets",
+    "platform": "chat platforms",
 }
 """Help of the words that only introduce commands."""
 
@@ -214,6 +215,26 @@ COMMANDS: Final = (
             ),
         ),
         "author",
+    ),
+    CliCommand(
+        "platform probe",
+        "try a bot on its real platform, and record what was shown",
+        "platform_commands.probe:run",
+        (
+            CliArgument("bot", metavar="BOT", help="its id or name; it must be disabled, or no Host may run"),
+            CliArgument("--record", type=Path, metavar="FILE", help="(default: PLATFORM.json here)"),
+            CliArgument(
+                "--target",
+                action="append",
+                default=[],
+                metavar="NAME=TARGET",
+                help="make a call that changes something for others, on this target, such as kick_member=ID; of an "
+                "action, its parameters as JSON",
+            ),
+            CliArgument(
+                "--file", action="append", default=[], metavar="KIND=PATH", help="a file to send, such as Voice=a.ogg"
+            ),
+        ),
     ),
     CliCommand(
         "runtime",

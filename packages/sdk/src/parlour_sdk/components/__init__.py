@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from .event_listener import on as on
     from .knowledge_engine import KnowledgeContext as KnowledgeContext
     from .knowledge_engine import KnowledgeEngine as KnowledgeEngine
+    from .page import Page as Page
+    from .page import PageContext as PageContext
+    from .page import PageError as PageError
     from .parser import Parser as Parser
     from .parser import content_of as content_of
     from .plugin import Plugin as Plugin
@@ -26,6 +29,7 @@ LAZY_EXPORTS = {
     ".event_context": ("EventContext",),
     ".event_listener": ("EventListener", "on"),
     ".knowledge_engine": ("KnowledgeContext", "KnowledgeEngine"),
+    ".page": ("Page", "PageContext", "PageError"),
     ".parser": ("Parser", "content_of"),
     ".plugin": ("Plugin",),
     ".tool": ("Tool", "ToolContext", "ToolError"),

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from parlour_sdk.protocol.component_specs import SPECS
+from parlour_sdk.protocol.limits import PAGE_HTML_BYTES
 from parlour_sdk.protocol.manifest import ComponentManifest
 
 from . import errors
@@ -21,7 +22,7 @@ def read_component(folder: Path, file: Path, warnings: list[str]) -> ComponentDe
     manifest = validate_component(source)
     if manifest.kind == "Page":
         _require_page(folder, manifest, source)
-    else:
+    if manifest.kind != "Page" or manifest.execution.python is not None:
         _require_code(folder, manifest, source)
     return ComponentDefinition(file, manifest)
 
@@ -70,9 +71,12 @@ def _require_code(folder: Path, manifest: ComponentManifest, source: SourceDocum
 
 
 def _require_page(folder: Path, manifest: ComponentManifest, source: SourceDocument) -> None:
-    path = manifest.spec["path"]
-    if not resolve_inside(folder, path, source, "spec", "path").is_file():
-        raise errors.no_file(source.location("spec", "path"), source.field_name(("spec", "path")), path, "a file")
+    path, keys = manifest.spec["path"], ("spec", "path")
+    file = resolve_inside(folder, path, source, *keys)
+    if not file.is_file():
+        raise errors.no_file(source.location(*keys), source.field_name(keys), path, "a file")
+    if (size := file.stat().st_size) > PAGE_HTML_BYTES:
+        raise errors.large_page(source.location(*keys), source.field_name(keys), path, size)
 
 
 def _require_schema(source: SourceDocument, schema: dict[str, Any] | None) -> None:

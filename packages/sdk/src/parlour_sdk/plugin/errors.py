@@ -160,6 +160,13 @@ def no_file(location: SourceLocation, field: str, relative: str, noun: str) -> P
     return PluginInvalid(f"{location}: {field} names {relative}, which is not {noun} here")
 
 
+def large_page(location: SourceLocation, field: str, relative: str, size: int) -> PluginInvalid:
+    return PluginInvalid(
+        f"{location}: {field} names {relative}, which has {size} bytes; a page has at most 1 MiB, with its styles, "
+        "scripts and pictures inside"
+    )
+
+
 def no_icon(location: SourceLocation, relative: str) -> str:
     return to_single_line(
         f"{location}: metadata.icon names {relative}, which is not a file here; the plugin is shown without an icon"

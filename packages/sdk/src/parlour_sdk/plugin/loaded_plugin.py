@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parlour_sdk.protocol.manifest import PluginManifest
@@ -9,7 +10,7 @@ from parlour_sdk.protocol.manifest import PluginManifest
 from ..values import dataclass
 
 if TYPE_CHECKING:
-    from parlour_sdk.components import AgentRunner, Command, EventListener, KnowledgeEngine, Parser, Plugin, Tool
+    from parlour_sdk.components import AgentRunner, Command, EventListener, KnowledgeEngine, Page, Parser, Plugin, Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,9 @@ class LoadedPlugin:
     commands: "Mapping[str, Command]" = field(default_factory=dict)
     knowledge_engines: "Mapping[str, KnowledgeEngine]" = field(default_factory=dict)
     parsers: "Mapping[str, Parser]" = field(default_factory=dict)
+    pages: "Mapping[str, Page]" = field(default_factory=dict)
+    """The code behind pages that have some."""
+    page_files: Mapping[str, Path] = field(default_factory=dict)
     components: tuple[dict[str, Any], ...] = ()
     """Summaries in the form of `list_components` (`ComponentSummary`): kind, name, label, description, spec."""
     warnings: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections import defaultdict
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -24,7 +25,7 @@ def load(plugin: PluginDefinition) -> LoadedPlugin:
     main = _main(plugin)
     instances: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for component in plugin.components:
-        if component.manifest.kind != "Page":
+        if component.manifest.execution.python is not None:
             instances[component.manifest.kind][component.name] = _instance(plugin, component)
     return LoadedPlugin(
         manifest=plugin.manifest,
@@ -36,9 +37,16 @@ def load(plugin: PluginDefinition) -> LoadedPlugin:
         commands=instances["Command"],
         knowledge_engines=instances["KnowledgeEngine"],
         parsers=instances["Parser"],
+        pages=instances["Page"],
+        page_files=_page_files(plugin),
         components=tuple(summarize(each, instances[each.manifest.kind].get(each.name)) for each in plugin.components),
         warnings=(*plugin.warnings, *unsubscribed_handler_warnings(plugin, instances["EventListener"])),
     )
+
+
+def _page_files(plugin: PluginDefinition) -> dict[str, Path]:
+    pages = (each for each in plugin.components if each.manifest.kind == "Page")
+    return {each.name: plugin.folder / each.manifest.spec["path"] for each in pages}
 
 
 def unsubscribed_handler_warnings(plugin: PluginDefinition, listeners: dict[str, Any]) -> list[str]:

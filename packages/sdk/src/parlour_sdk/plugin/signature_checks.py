@@ -16,6 +16,7 @@ METHODS: Final = {
         "delete": "kb_id, file_id, ctx",
     },
     "Parser": {"parse": "file, config"},
+    "Page": {"call": "action, data, ctx"},
 }
 
 

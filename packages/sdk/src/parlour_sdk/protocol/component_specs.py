@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from .base import Request
 from .form import FormItem
+from .pages import PageRole
 
 
 class ListenerSpec(Request):
@@ -55,7 +56,9 @@ class PageSpec(Request):
     """A page of the plugin's own in the web interface."""
 
     path: str
-    """The HTML file inside the plugin's folder."""
+    """The HTML file inside the plugin's folder, at most 1 MiB; it loads nothing else."""
+    role: PageRole = "operator"
+    """The lowest role that may open the page."""
 
 
 SPECS: dict[str, type[BaseModel]] = {

@@ -14,6 +14,8 @@ INLINE_BINARY_BYTES = 32 * 1024
 """Binary content inside an element; more is a reference to an artifact."""
 STORAGE_VALUE_BYTES = 1024 * 1024
 """One blob of storage."""
+PAGE_HTML_BYTES = 1024 * 1024
+"""The HTML file of a page in the web interface."""
 PAGE_ITEMS = 100
 """Items of a page of history, events, runs or run events."""
 STATE_LIST_KEYS = 100

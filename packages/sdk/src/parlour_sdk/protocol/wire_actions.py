@@ -3,7 +3,7 @@
 from pydantic import BaseModel
 
 from ..values import dataclass
-from . import components, handshake, knowledge
+from . import components, handshake, knowledge, pages
 from .calls import Done
 from .context import AgentRunRequest
 from .host_actions import HOST_ACTIONS, HostAction
@@ -37,6 +37,8 @@ PLUGIN_ACTIONS: dict[str, PluginAction] = {
         PluginAction("kb_retrieve", knowledge.KnowledgeRetrieve, knowledge.KnowledgeResult),
         PluginAction("kb_delete", knowledge.KnowledgeDelete, Done),
         PluginAction("parse_file", knowledge.ParseFile, knowledge.ParsedFile),
+        PluginAction("read_page", pages.PageRead, pages.PageDocument),
+        PluginAction("call_page", pages.PageCall, pages.PageAnswer),
         PluginAction("shutdown", components.Shutdown, Done),
     )
 }

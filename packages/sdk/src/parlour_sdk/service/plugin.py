@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .commands import CommandService
     from .events import ListenerService
     from .knowledge import KnowledgeService
+    from .pages import PageService
     from .tools import ToolService
 
 CallHandler: TypeAlias = Callable[[Any], Coroutine[Any, Any, Any]]
@@ -79,6 +80,10 @@ class PluginService:
                 return self._answer(self._knowledge.delete, data)
             case "parse_file":
                 return self._answer(self._knowledge.parse_file, data)
+            case "read_page":
+                return self._answer(self._pages.read_page, data)
+            case "call_page":
+                return self._answer(self._pages.call_page, data)
             case "shutdown":
                 return self._shutdown()
             case _:
@@ -137,3 +142,9 @@ class PluginService:
         from .knowledge import KnowledgeService
 
         return KnowledgeService(self.loaded, self.api)
+
+    @cached_property
+    def _pages(self) -> "PageService":
+        from .pages import PageService
+
+        return PageService(self.loaded, self.api)

@@ -17,6 +17,7 @@ from parlour_sdk.protocol.knowledge import (
     KnowledgeResult,
     ParsedFile,
 )
+from parlour_sdk.protocol.pages import PageAnswer, PageRole
 from parlour_sdk.protocol.platform_events import PlatformEvent
 from parlour_sdk.protocol.tools import ToolOutcome
 
@@ -146,6 +147,26 @@ class ComponentClient(ABC):
         return ParsedFile.model_validate(
             await self._request(plugin, "parse_file", {"file": file_data, "config": config or {}})
         )
+
+    async def call_page(
+        self,
+        page: Any,
+        action: str,
+        data: Any = None,
+        *,
+        role: PageRole = "admin",
+        viewer: str = "user:1",
+        name: str | None = None,
+    ) -> PageAnswer:
+        """Calls the plugin as a page does that a user with this role looks at."""
+        plugin = load_component(page)
+        request = {
+            "page": pick(plugin.pages, name, "page"),
+            "action": action,
+            "data": data,
+            "viewer": {"id": viewer, "name": viewer, "role": role},
+        }
+        return PageAnswer.model_validate(await self._request(plugin, "call_page", request))
 
     async def _request(self, plugin: LoadedPlugin, action: str, data: dict[str, Any]) -> Any:
         async with self.connection(plugin) as line:

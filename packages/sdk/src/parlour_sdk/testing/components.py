@@ -35,6 +35,7 @@ FIELD_BY_KIND = {
     "Command": "commands",
     "KnowledgeEngine": "knowledge_engines",
     "Parser": "parsers",
+    "Page": "pages",
 }
 
 

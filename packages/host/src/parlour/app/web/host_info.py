@@ -14,6 +14,7 @@ from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from .connection_limits import ConnectionLimiter
 
 if TYPE_CHECKING:
+    from parlour.http.bots.callback_check import CallbackCheck
     from parlour.http.info import Info
 
 
@@ -48,6 +49,16 @@ def _features(settings: HostSettings) -> dict[str, bool]:
         "standalone_runtime": bool(settings.runtime.url),
         "traces": bool(settings.telemetry.endpoint),
     }
+
+
+def callback_check(host: Host) -> "CallbackCheck":
+    """Returns the check of the addresses at which platforms call this Host."""
+    from parlour.http.bots.callback_check import CallbackCheck
+
+    def outbound_ips() -> list[str]:
+        return list(host.live_settings.values()["workspace.outbound_ips"])
+
+    return CallbackCheck(host.settings.http.public_address, host.secrets, outbound_ips)
 
 
 def gauges(host: Host, limits: ConnectionLimiter | None) -> Iterator[Sample]:

@@ -86,11 +86,6 @@ from parlour.http.pagination import Pages
 from parlour.http.pipelines import endpoints as pipelines
 from parlour.http.pipelines.endpoints import PipelineMapper
 from parlour.http.platform_callbacks import endpoints as platform_callbacks
-from parlour.http.plugins import config_endpoints as plugin_configs
-from parlour.http.plugins import endpoints as plugins
-from parlour.http.plugins import program_endpoints as plugin_programs
-from parlour.http.plugins.audit import PluginAudit
-from parlour.http.plugins.config_endpoints import PluginConfigForms
 from parlour.http.previews import endpoints as previews
 from parlour.http.previews.service import PreviewChats
 from parlour.http.principals import Authenticator
@@ -110,11 +105,11 @@ from parlour.http.workers import endpoints as workers
 from parlour.http.workers.connections import WorkerConnections
 from parlour.http.workers.session import WorkerServices
 from parlour.http.workers.sockets import WorkerSockets
-from parlour.plugin_runtime.packages.bundled import bundled_plugins
 from parlour_sdk.values import dataclass
 
 from .connection_limits import ConnectionLimiter
-from .host_info import gauges, host_info
+from .host_info import callback_check, gauges, host_info
+from .plugin_routes import plugin_routers
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +149,7 @@ class RouterBuilder:
         return [
             health.router(host.pending_start_steps),
             metrics.router(host.metrics, partial(gauges, host, self.limits)),
-            platform_callbacks.router(host.bots.hook, host.bots.takes_sockets),
+            platform_callbacks.router(host.bots.hook, host.bots.takes_sockets, callback_check(host).answer),
         ]
 
     def _about_host(self) -> list[APIRouter]:
@@ -251,6 +246,7 @@ class RouterBuilder:
                 core.routes,
                 core.agents,
                 host.catalogue,
+                callback_check(host),
                 ObjectLimit("bots", limits.bots, lambda: len(core.bots.all())),
                 host.cursors,
                 host.ids,
@@ -342,18 +338,8 @@ class RouterBuilder:
         mapper = McpServerMapper(
             mcp.mcp_repository, host.secrets, mcp.reserved_namespaces, self.settings.mcp.allow_unsandboxed
         )
-        plugin_audit = PluginAudit(host.core.audit_log, host.clock)
         return [
-            plugins.router(
-                host.plugins,
-                bundled_plugins,
-                self.uploads,
-                ObjectLimit("plugins", self.settings.limits.plugins, lambda: len(host.plugins.all())),
-                plugin_audit,
-                host.cursors,
-            ),
-            plugin_programs.router(host.plugins, host.programs),
-            plugin_configs.router(PluginConfigForms(host.plugins, host.core.plugin_configs, host.secrets, host.clock)),
+            *plugin_routers(host, self.settings, self.uploads),
             tools.router(mcp.registry, host.cursors),
             box.router(
                 host.box.service,

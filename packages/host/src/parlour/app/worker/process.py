@@ -38,7 +38,7 @@ async def serve(settings: HostSettings, version: str, announce: Callable[[str], 
     """Serves the Host. `announce` is called once the plugins have started. Raises HostRefused."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # `plugin install` may send it before there is a handler
     directory, worker = DataDirectory(settings.data), settings.worker
-    identity = _identity(worker, redactor)
+    identity = worker_identity(worker, redactor)
     with directory.lock():
         stopping = _stop_signal()
         registry = RunnerRegistry()
@@ -167,7 +167,8 @@ async def _until(stopping: asyncio.Event) -> None:
     await stopping.wait()
 
 
-def _identity(worker: WorkerSettings, redactor: Redactor) -> WorkerIdentity:
+def worker_identity(worker: WorkerSettings, redactor: Redactor) -> WorkerIdentity:
+    """Returns how a worker introduces itself. Raises HostRefused if a setting is missing."""
     if not worker.url:
         raise HostRefused("a worker needs the address of its Host: --host, or the setting worker.url")
     file = worker.token_file

@@ -99,6 +99,11 @@ class MessageComposer:
         reply_target = targets.reply_target(event, policy)
         return self._supports_streaming(reply_target, self._manifest(reply_target), policy)
 
+    def can_send(self, event: RecordedEvent, policy: DeliveryPolicy, component: str) -> bool:
+        """Returns whether the platform of the reply shows components of this type."""
+        manifest = self._manifest(targets.reply_target(event, policy))
+        return manifest is not None and component in manifest.components.send
+
     def open_stream(self, event: RecordedEvent, run_id: RunId, policy: DeliveryPolicy) -> OutboxRow:
         """Returns the row for a message that is about to be streamed, in state `streaming`."""
         reply_target = targets.reply_target(event, policy)

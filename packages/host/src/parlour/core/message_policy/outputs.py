@@ -1,7 +1,7 @@
 """Applies a message policy to the replies of one run: filters, style, and what becomes of long texts."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from .checks import FilterChecks, FilterSubject, asks_others, verdict_notes
 from .effective import decode_policy
 from .filters import NO_VERDICTS, FilterHit, TextFilters, Verdicts, readable_texts
 from .held_back import HeldBackText
+from .long_texts import LongTextForm, TextPictures
 
 if TYPE_CHECKING:
     from .schema import MessagePolicy
@@ -44,23 +45,32 @@ class OutputRules:
         filters: TextFilters,
         checks: FilterChecks,
         languages: Languages,
+        pictures: TextPictures,
     ) -> None:
         self._policy = policy
+        self._pictures = pictures
         self._event = event
         self._filters = filters
         self._checks = checks
         self._languages = languages
         outputs = policy.filters.output
         matcher = filters.word_matcher(outputs) if outputs else None
-        self._may_stream = (not outputs or matcher is not None) and not policy.reply.delay[1]
+        can_mask = not outputs or matcher is not None
+        self._may_stream = can_mask and not policy.reply.delay[1] and not policy.long_text.takes_text_away
         self._asks_others = asks_others(outputs)
         self.held_back = HeldBackText(matcher) if matcher is not None else None
         """Masks streamed text; None if nothing has to be masked."""
 
-    @property
-    def file_over(self) -> int:
-        """Number of characters above which a reply is sent as a file; 0 if none is."""
-        return self._policy.long_text.over if self._policy.long_text.shape == "file" else 0
+    def long_text_form(self, can_send: Callable[[str], bool]) -> LongTextForm | None:
+        """Returns the form of long replies; None if they stay text. `can_send` says which types of components the
+        platform can show.
+        """
+        rules = self._policy.long_text
+        if not rules.over or rules.shape == "split":
+            return None
+        needed = {"image": "Image", "forward": "Forward"}.get(rules.shape)
+        shape = rules.shape if needed is None or can_send(needed) else "file"
+        return LongTextForm(rules.over, shape, self._pictures)
 
     def delivery_policy(self, policy: DeliveryPolicy) -> DeliveryPolicy:
         """Returns the delivery policy with the style of the message policy."""
@@ -74,6 +84,7 @@ class OutputRules:
             thinking=style.thinking or policy.thinking,
             mention_sender=style.mention_sender,
             delay_ms=round(random.uniform(low, high) * 1000) if high else 0,
+            forward_over=self._policy.long_text.over if self._policy.long_text.shape == "forward" else 0,
         )
 
     def may_stream(self) -> bool:
@@ -138,17 +149,20 @@ class OutputRules:
 class OutputPolicies:
     """Finds the rules for the replies of runs."""
 
-    def __init__(self, filters: TextFilters, checks: FilterChecks, languages: Languages) -> None:
+    def __init__(
+        self, filters: TextFilters, checks: FilterChecks, languages: Languages, pictures: TextPictures
+    ) -> None:
         self._filters = filters
         self._checks = checks
         self._languages = languages
+        self._pictures = pictures
 
     def for_run(self, policy: Mapping[str, Any], event: RecordedEvent) -> OutputRules | None:
         """Returns the rules of a run; None if its agent has no message policy."""
         decoded = decode_policy(policy)
-        return (
-            OutputRules(decoded, event, self._filters, self._checks, self._languages) if decoded is not None else None
-        )
+        if decoded is None:
+            return None
+        return OutputRules(decoded, event, self._filters, self._checks, self._languages, self._pictures)
 
 
 def output_sentence(hits: Sequence[FilterHit], is_withheld: bool) -> str:

@@ -274,7 +274,13 @@ class LongText(_Part):
 
     over: int = Field(default=0, ge=0, le=1_000_000)
     """Characters above which a reply is long; 0 means that every reply is sent as text."""
-    shape: Literal["split", "file"] = Field(default="split", alias="as")
+    shape: Literal["split", "file", "image", "forward"] = Field(default="split", alias="as")
+    """`image` and `forward` become a file where the platform or the text does not allow them."""
+
+    @property
+    def takes_text_away(self) -> bool:
+        """True if a long reply has no text of its own, so that it can't be shown while it is written."""
+        return self.over > 0 and self.shape in ("image", "forward")
 
 
 class FailureText(_Part):

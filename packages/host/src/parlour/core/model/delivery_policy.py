@@ -34,6 +34,8 @@ class DeliveryPolicy:
     """True if the first message of an answer in a group mentions the sender; a message policy decides it."""
     delay_ms: int = 0
     """Milliseconds by which an answer is delayed; a message policy decides it."""
+    forward_over: int = 0
+    """Characters above which a message is sent as a merged forward; a message policy decides it, and 0 means never."""
 
     @classmethod
     def decode(cls, values: Mapping[str, Any]) -> "DeliveryPolicy":

@@ -1,5 +1,5 @@
-"""Registry of the tools, listeners, commands, knowledge engines and parsers that plugins offer. Runners have a registry
-of their own.
+"""Registry of the tools, listeners, commands, knowledge engines, parsers and pages that plugins offer. Runners have a
+registry of their own.
 """
 
 import logging
@@ -10,7 +10,14 @@ from pydantic import BaseModel, Field, ValidationError
 
 from parlour.core.model.ids import PluginId
 from parlour_sdk.protocol.base import I18nText, Request
-from parlour_sdk.protocol.component_specs import CommandSpec, KnowledgeEngineSpec, ListenerSpec, ParserSpec, ToolSpec
+from parlour_sdk.protocol.component_specs import (
+    CommandSpec,
+    KnowledgeEngineSpec,
+    ListenerSpec,
+    PageSpec,
+    ParserSpec,
+    ToolSpec,
+)
 from parlour_sdk.protocol.components import ComponentSummary
 from parlour_sdk.values import dataclass
 
@@ -54,6 +61,7 @@ _SPECS: dict[str, type[BaseModel]] = {
     "Command": CommandSpec,
     "KnowledgeEngine": KnowledgeEngineSpec,
     "Parser": ParserSpec,
+    "Page": PageSpec,
 }
 
 
@@ -85,6 +93,9 @@ class ComponentRegistry:
 
     def parsers(self) -> list[RegisteredComponent[ParserSpec]]:
         return self._all("Parser")
+
+    def pages(self) -> list[RegisteredComponent[PageSpec]]:
+        return self._all("Page")
 
     def replace_plugin(self, plugin_id: PluginId, version: str, components: list[Any]) -> list[str]:
         """Stores the response to `list_components`. Returns a warning per component that was skipped."""

@@ -7,13 +7,14 @@ long a preview with the whole text as a file. Bytes are stored here; the recorde
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Any
 
 from pydantic_core import to_json
 
 from parlour.core.delivery.rendering.parts import FULL_TEXT_KEY, strip_reasoning
+from parlour.core.message_policy.long_texts import LongTextForm
 from parlour.core.message_policy.words import split_graphemes
 from parlour.core.model.ids import NO_BINDING, NO_CONVERSATION, ArtifactId
 from parlour.core.model.providers import ProviderFailed
@@ -44,6 +45,8 @@ class MessageWithFiles:
     text: str
     refs: list[ArtifactRefData] = field(default_factory=list)
     new_artifacts: list[Artifact] = field(default_factory=list)
+    long_text_sent_as: str = ""
+    """The form in which its text is sent because it is long; empty if it is sent as text."""
 
     @property
     def is_blank(self) -> bool:
@@ -114,12 +117,12 @@ class RunAttachments:
         """Discards the files that would go with the next message."""
         self._pending_refs = []
 
-    async def attach(self, message: dict[str, Any], text: str, file_over: int = 0) -> MessageWithFiles:
-        """Returns the message with its files resolved and stored. A text of more characters than `file_over` is sent as
-        a file; 0 means never.
-        """
-        if file_over and len(split_graphemes(text)) > file_over:
-            return await self._as_file(message, text)
+    async def attach(
+        self, message: dict[str, Any], text: str, long_text: LongTextForm | None = None
+    ) -> MessageWithFiles:
+        """Returns the message with its files resolved and stored. A long text is sent in the form of `long_text`."""
+        if long_text is not None and len(split_graphemes(text)) > long_text.over:
+            return await self._in_form(message, text, long_text)
         content = message.get("content", "")
         self._pending_refs += self._session.created_files
         self._session.created_files = []
@@ -143,11 +146,34 @@ class RunAttachments:
         result.refs = list({**refs_by_id, **{ref["artifact_id"]: ref for ref in result.refs}}.values())
         return result
 
-    async def _as_file(self, message: dict[str, Any], text: str) -> MessageWithFiles:
-        """Returns the message with its text as a file, and the beginning of it as the text."""
+    async def _in_form(self, message: dict[str, Any], text: str, form: LongTextForm) -> MessageWithFiles:
         reply = await self.attach(message, text)
         if "cut" in (reply.message.get("metadata") or {}):
-            return reply  # it is a file already
+            return replace(reply, long_text_sent_as="file")  # it is a file already
+        if form.shape == "forward":
+            return replace(reply, long_text_sent_as="forward")  # the composer makes it, part by part
+        if form.shape == "image" and await self._add_pictures(reply, await form.pictures.draw(text)):
+            return replace(reply, long_text_sent_as="image")
+        return await self._as_file(reply, text)
+
+    async def _add_pictures(self, reply: MessageWithFiles, pictures: Sequence[bytes]) -> bool:
+        """Replaces the text of a message by pictures of it. Returns False if there are none, or one can't be stored."""
+        artifacts: list[Artifact] = []
+        for number, picture in enumerate(pictures, 1):
+            info = ArtifactInfo("image", f"answer-{number}.png", "image/png")
+            artifact = await self._store_or_warn(picture, info, reply)
+            if artifact is None:
+                return False
+            artifacts.append(artifact)
+        content = reply.message["content"]
+        others = [each for each in content if each.get("type") != "text"] if isinstance(content, list) else []
+        drawn = [{"type": "image", "name": each.info.name, **_artifact_fields(each)} for each in artifacts]
+        if drawn:
+            reply.message["content"] = [*drawn, *others]
+        return bool(drawn)
+
+    async def _as_file(self, reply: MessageWithFiles, text: str) -> MessageWithFiles:
+        """Returns the message with its text as a file, and the beginning of it as the text."""
         info = ArtifactInfo("text", LONG_TEXT_NAME, "text/markdown")
         artifact = await self._store_or_warn(text.encode(errors="replace"), info, reply)
         if artifact is None:
@@ -158,7 +184,7 @@ class RunAttachments:
         shown = f"{beginning} …"
         reply.message["content"] = [{"type": "text", "text": shown}, *others] if others else shown
         reply.message["artifact_refs"] = [artifact.to_ref(), *(reply.message.get("artifact_refs") or ())]
-        return reply
+        return replace(reply, long_text_sent_as="file")
 
     async def _shorten(self, result: MessageWithFiles, refs: list[ArtifactRefData]) -> None:
         """Stores a text as a file if it is too long for the transcript, and shortens it if it is too long to be

@@ -10,7 +10,9 @@ from typing import Any
 from parlour.core.delivery.reply_hooks import ReplyDraft
 from parlour.core.delivery.service import DeliveryService
 from parlour.core.delivery.streaming.stream_publisher import StreamDelta
+from parlour.core.delivery.targets import PLATFORM
 from parlour.core.journal import GuardFailed, StorageFailed
+from parlour.core.message_policy.long_texts import LongTextForm
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.ids import TranscriptId
 from parlour.core.model.outbox_row import OutboxRow
@@ -55,6 +57,13 @@ class OutputPublisher:
         self.message_count = 0
         self.was_stopped = False
         """True if a plugin stopped a message of the run."""
+
+    def long_text_form(self) -> LongTextForm | None:
+        """Returns the form in which long texts are sent; None if they stay text."""
+        event = self._session.event
+        if self.rules is None or event.envelope.surface != PLATFORM:
+            return None
+        return self.rules.long_text_form(partial(self._delivery.composer.can_send, event, self._policy))
 
     async def resume(self, messages: int) -> None:
         """Continues a run of a previous process of the Host."""

@@ -194,8 +194,17 @@ class Recorder:
             result_batch.draft.add(event_notes.add_note(seq, "policy.output", data, result_batch.now))
         if filtered.is_withheld:
             self._attachments.discard_pending()
-        file_over = rules.file_over if self._session.event.envelope.surface == PLATFORM else 0
-        return await self._attachments.attach(filtered.message, filtered.text, file_over)
+        form = self._publisher.long_text_form()
+        reply = await self._attachments.attach(filtered.message, filtered.text, form)
+        if reply.long_text_sent_as:
+            data = {
+                "text": f"The reply was long, so it was sent as {reply.long_text_sent_as}.",
+                "code": "policy_long_text",
+                "shape": reply.long_text_sent_as,
+            }
+            note = event_notes.add_note(self._session.event.seq, "policy.long_text", data, result_batch.now)
+            result_batch.draft.add(note)
+        return reply
 
     async def _complete_leftover(self, result_batch: ResultBatch) -> None:
         text = self._deltas.incomplete_text()

@@ -25,6 +25,8 @@ from ..pagination import Cursor, Limit
 from ..principals import Principal
 from ..responses import PageResponse
 from . import responses
+from .address_endpoints import add_address_routes
+from .callback_check import CallbackCheck
 from .login_endpoints import LoginSteps, add_login_routes
 from .mapping import BotMapper, audit_view, version_fields
 from .schemas import BotBody, BotChange
@@ -36,6 +38,8 @@ class BotConnections(Protocol):
     async def apply(self, bot_id: BotId) -> None: ...
 
     def status(self, bot_id: BotId) -> ConnectionStatus: ...
+
+    def takes_calls(self, bot_id: BotId) -> bool: ...
 
 
 def get_bot_or_404(bots: BotRepository, bot_id: BotId) -> Bot:
@@ -56,6 +60,7 @@ def router(
     routing: RouteRepository,
     agents: AgentRepository,
     logins: LoginCatalogue,
+    callback_check: CallbackCheck,
     allowed_bots: ObjectLimit,
     cursors: Cursors,
     ids: Ids,
@@ -132,5 +137,6 @@ def router(
                 await bots.replace(bot, resource.audit_entry(principal, before, bot))
         await connections.apply(bot_id)
 
+    add_address_routes(routes, resource.get_or_404, connections.takes_calls, callback_check)
     add_login_routes(routes, resource.get_or_404, LoginSteps(logins, form.secrets, save_login))
     return routes

@@ -55,7 +55,8 @@ def router(references: PolicyReferences, filters: TextFilters) -> APIRouter:
         policy = body.message_policy
         check_policy(policy, references)
         outputs = policy.filters.output
-        may_stream = (not outputs or filters.word_matcher(outputs) is not None) and not policy.reply.delay[1]
+        can_mask = not outputs or filters.word_matcher(outputs) is not None
+        may_stream = can_mask and not policy.reply.delay[1] and not policy.long_text.takes_text_away
         sentences = describe_policy(policy, may_stream)
         return {
             "message_policy": policy.model_dump(mode="json"),

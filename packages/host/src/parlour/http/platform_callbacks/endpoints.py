@@ -14,15 +14,22 @@ from .sockets import AsgiHookSocket
 
 Hook = Callable[[BotId, HookCall], Awaitable[HookResponse | None]]
 FindAdapter = Callable[[BotId], SocketReceiver | None]
+AnswerCheck = Callable[[str], str]
+CHECK_FIELD = "parlour_check"
+"""Query field of a check by which a Host proves that it answers at the address."""
 BotPath = Annotated[BotId, Path(max_length=64)]
 
 
-def router(hook: Hook, takes_sockets: FindAdapter) -> APIRouter:
+def router(hook: Hook, takes_sockets: FindAdapter, answer_check: AnswerCheck = lambda _: "") -> APIRouter:
+    """`answer_check` returns the answer to a check of the address that this Host makes itself; empty if it is none."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.post("/hooks/{bot_id}")
     @routes.get("/hooks/{bot_id}")
     async def call_bot(bot_id: BotPath, request: Request) -> Response:
+        check = request.query_params.get(CHECK_FIELD, "") if request.method == "GET" else ""
+        if check and (number := answer_check(check)):
+            return Response(number, media_type="text/plain")
         answer = await hook(bot_id, await _read_call(request))
         if answer is None:
             raise not_found("a bot that is called at this address", "it may be disabled or deleted")

@@ -15,6 +15,7 @@ from . import (
     proxies,
     storage,
     upgrade_notes,
+    worker,
 )
 from .finding import Finding, problem
 
@@ -33,6 +34,7 @@ async def run_checks(settings: HostSettings) -> AsyncIterator[Finding]:
         clock.check,
         environment_checks.check,
         box.check,
+        worker.check,
         proxies.check,
         plugin_checks.check,
         left_over_processes.check,

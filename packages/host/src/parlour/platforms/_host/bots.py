@@ -123,6 +123,10 @@ class Bots:
         adapter = self.adapter(bot_id)
         return await adapter.hook(call) if isinstance(adapter, HookReceiver) else None
 
+    def takes_calls(self, bot_id: BotId) -> bool:
+        """Returns whether the platform calls the bot, as far as its adapter is running."""
+        return isinstance(self.adapter(bot_id), HookReceiver)
+
     def takes_sockets(self, bot_id: BotId) -> SocketReceiver | None:
         """Returns the bot's adapter if its platform may open WebSockets to it."""
         adapter = self.adapter(bot_id)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from parlour.core.platforms.api import IsKnownMessage, PlatformApi
 from parlour.core.platforms.port import FileContent, PlatformOffline, PlatformRefused
-from parlour_sdk.protocol.chain import MessageChain
+from parlour_sdk.protocol.chain import Forward, MessageChain
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage
 
@@ -56,7 +56,7 @@ class OneBotApi(PlatformApi):
         thread_id: str = "",
     ) -> MessageResult:
         """Sends a chain as one or more messages. The result has the id of the first one; `raw` has all ids."""
-        messages = await encode(chain, self._fetch)
+        messages = await encode(chain, self._fetch, self._forward_author(target_type, target_id, chain))
         if not messages:
             raise PlatformRefused("there is nothing in this message that OneBot could send", permanent=True)
         sent_ids = self._memory.sent_parts(idempotency_key)
@@ -110,6 +110,11 @@ class OneBotApi(PlatformApi):
             self._memory.record_sent(connection.account, name)
             self._memory.routing.record(connection.account, message_key(target_type, target_id, name))
         return name
+
+    def _forward_author(self, target_type: ChatType, target_id: str, chain: MessageChain) -> str:
+        """Returns the account that forwarded messages without a sender are of; empty if the chain has none."""
+        is_needed = any(isinstance(each, Forward) for each in chain)
+        return self._connection(*_chat(target_type, target_id)).account if is_needed else ""
 
     def _target(self, account: str, target_type: ChatType, target_id: str) -> dict[str, int]:
         number = native_id("target_id", target_id)

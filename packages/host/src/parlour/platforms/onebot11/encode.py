@@ -52,13 +52,15 @@ class OneBotMessage:
     segments: list[Segment]
 
 
-async def encode(chain: MessageChain, fetch: Fetch) -> list[OneBotMessage]:
-    """Encodes a chain in order; the result is empty if there is nothing to send."""
+async def encode(chain: MessageChain, fetch: Fetch, account: str = "") -> list[OneBotMessage]:
+    """Encodes a chain in order; the result is empty if there is nothing to send. Forwarded messages without a sender
+    are those of `account`, which is the bot.
+    """
     messages: list[OneBotMessage] = []
     open_segments: list[Segment] = []
     for component in chain:
         if isinstance(component, Forward):
-            nodes = [await _node(node, fetch) for node in component.nodes]
+            nodes = [await _node(node, fetch, account) for node in component.nodes]
             single = OneBotMessage("forward", nodes)
         else:
             segment = await _segment(component, fetch)
@@ -137,12 +139,12 @@ def check_address(address: str) -> str:
     return address
 
 
-async def _node(node: ForwardNode, fetch: Fetch) -> Segment:
+async def _node(node: ForwardNode, fetch: Fetch, account: str) -> Segment:
     """Builds a node by message id if it has no content, otherwise with its content."""
     if node.message_id and not node.chain:
         return _make("node", {"id": node.message_id})
-    content = [segment for message in await encode(node.chain, fetch) for segment in message.segments]
-    sender = node.sender or "0"
+    content = [segment for message in await encode(node.chain, fetch, account) for segment in message.segments]
+    sender = node.sender or account or "0"
     name = node.name or sender
     author = {"user_id": sender, "uin": sender, "nickname": name, "name": name}
     return _make("node", {**author, "content": content})

@@ -20,7 +20,10 @@ from .status_broadcast import StatusBroadcast
 from .tokens import Token
 
 RELAYED_CALLS = frozenset(
-    {"check_runner", "emit_event", "call_tool", "kb_ingest", "kb_retrieve", "kb_delete", "parse_file"}
+    {
+        *("check_runner", "emit_event", "call_tool", "kb_ingest", "kb_retrieve", "kb_delete", "parse_file"),
+        *("read_page", "call_page"),
+    }
 )
 RELAYED_STREAMS = frozenset({"run_command"})
 MAX_CALL_SECONDS = 86_400.0

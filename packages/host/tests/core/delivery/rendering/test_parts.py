@@ -176,3 +176,22 @@ def test_too_large_file_becomes_a_text_note() -> None:
 def test_empty_message_renders_no_parts() -> None:
     assert render({"content": " \n "}, manifest()) == []
     assert render({"content": [], "reasoning": "hm"}, manifest(), quote="1") == []
+
+
+FORWARDING = DeliveryPolicy(forward_over=20)
+
+
+def test_long_text_is_one_forward_with_its_pieces_and_files_follow() -> None:
+    text = "A sentence of words. " * 20
+    parts = render({"content": text, "artifact_refs": [PAPER]}, manifest(100), FORWARDING, quote="99")
+    assert kinds(parts) == [["Forward"], ["File"]]
+    CHAIN.validate_python(parts[0].chain)
+    nodes = parts[0].chain[0]["nodes"]
+    assert [each["type"] for node in nodes for each in node["chain"]] == ["Plain"] * len(nodes)
+    assert "".join(node["chain"][0]["text"] for node in nodes).split() == text.split()
+    assert kinds(render({"content": "short"}, manifest(100), FORWARDING)) == [["Plain"]]
+
+
+def test_sender_is_mentioned_before_a_forward() -> None:
+    parts = render({"content": "A sentence of words." * 3}, manifest(), FORWARDING, quote="99", mention="7")
+    assert kinds(parts) == [["Quote", "At"], ["Forward"]]

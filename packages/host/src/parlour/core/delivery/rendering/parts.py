@@ -3,10 +3,11 @@
 Text stays text: model output never becomes a mention, a command or a component of the platform.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from parlour.core.encoding import dumps
+from parlour.core.message_policy.words import split_graphemes
 from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY, DeliveryPolicy
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour_sdk.values import dataclass
@@ -68,7 +69,10 @@ def render(
     builder.text(footer)
     for reference in message.get("artifact_refs") or ():
         builder.media(reference)
-    return builder.parts()
+    parts = builder.parts()
+    if policy.forward_over and "Forward" in manifest.components.send and _length(message) > policy.forward_over:
+        return _merge(parts, bool(mention))
+    return parts
 
 
 def is_text(chain: Iterable[Mapping[str, Any]]) -> bool:
@@ -204,6 +208,23 @@ class _PartBuilder:
         self._chain, self._texts, self._remaining_size = [], [], self._dialect.limit
         if any(each["type"] != "Quote" and each.get("text", "-").strip() for each in chain):
             self._parts.append(MessagePart(text, chain))
+
+
+def _length(message: Mapping[str, Any]) -> int:
+    content = message.get("content") or ""
+    texts = [content] if isinstance(content, str) else [each.get("text", "") for each in content]
+    return sum(len(split_graphemes(each)) for each in texts)
+
+
+def _merge(parts: Sequence[MessagePart], has_mention: bool) -> list[MessagePart]:
+    """Merges messages with text into one forward, after the mention of the sender. Files are sent behind it."""
+    mixed = [each for each in parts if all(component["type"] in _MIXED for component in each.chain)]
+    others = [each for each in parts if each not in mixed]
+    nodes = [{"chain": [each for each in part.chain if each["type"] not in ("Quote", "At", "AtAll")]} for part in mixed]
+    mention = [each for part in mixed[:1] for each in part.chain[:2] if each["type"] in ("Quote", "At")]
+    first = [MessagePart("", mention)] if has_mention and mention else []
+    whole = MessagePart("".join(each.text for each in mixed), [{"type": "Forward", "nodes": nodes}])
+    return [*first, whole, *others] if nodes else list(parts)
 
 
 def _blockquote(element: Mapping[str, Any]) -> str:
