@@ -31,7 +31,7 @@ async def test_a_platform_takes_as_many_suggestions_as_its_manifest_says(
     make: Any = known.driver
     driver = make(request.getfixturevalue(known.server_fixture)) if known.server_fixture else make()
     async with AdapterBench.running(driver) as bench:
-        chat = await driver.chat("private")
+        chat = await driver.chat_for_components()
         await bench.adapter.api().send_message(chat.kind, chat.id, suggestion_chain(driver))
         assert driver.read(chat)[-1].startswith("Which one?")
 

@@ -44,6 +44,9 @@ class Stage:
         self.agent = self.host.agent(CALLER, box_policy={"tools": ["exec"]})
         self.boxes: set[int] = set()
 
+    def until_ready(self) -> None:
+        eventually(lambda: self.host.http().get("/box/status").json()["status"] == "ready", "the Box is there", 60)
+
     def run(self, command: str) -> Json:
         request = [["call_tool", {"tool_name": "box.exec", "parameters": {"command": command}}]]
         [outcome] = json.loads(texts(self.host.ask(self.agent, json.dumps(request), conversation_id="chat"))[0])
@@ -144,6 +147,7 @@ CASES = [
 def test_nothing_is_left_and_the_chat_goes_on(
     stage: Stage, kill: Callable[[Stage], None], moment: Callable[[Stage], threading.Thread]
 ) -> None:
+    stage.until_ready()
     assert not stage.run("echo before > state")["is_error"]
     processes = [*stage.sandboxes(), stage.box()]
     asked = moment(stage)
@@ -159,7 +163,7 @@ def test_nothing_is_left_and_the_chat_goes_on(
         eventually(lambda: not left_mounts(stage.host.data), "the kernel has unmounted all workspaces")
         stage.host.start()
     asked.join()
-    eventually(lambda: stage.host.http().get("/box/status").json()["status"] == "ready", "the Box is there", 60)
+    stage.until_ready()
     outcome = stage.run("cat state")
     assert outcome["content"][0]["text"].splitlines()[0] == "before", outcome
     stage.box()

@@ -18,6 +18,8 @@ FIELDS = {
     "delivery_policy",
     "approval_policy",
     "tool_policy",
+    "on_workers",
+    "worker_labels",
     "message_policy",
     "box_policy",
     "memory_policy",

@@ -51,7 +51,9 @@ def test_the_migrated_table_is_the_declared_one(postgres: PostgresServer, shared
     assert {(name, kind) for name, kind, *_ in found} == {(column.name, TYPES[column.kind]) for column in table.columns}
     assert {required for _, _, required, *_ in found} == {"t"}
     assert {collation for _, kind, _, collation, _ in found if kind == "text"} <= {"C"}
-    assert {default for *_, default in found} <= {"", "''::text", "'0'::bigint"}, "the journal gives every other value"
+    assert {default for *_, default in found} <= {"", "''::text", "'0'::bigint", "'[]'::text"}, (
+        "the journal gives every other value"
+    )
     indexes = [tuple(row.split("|")) for row in postgres.execute(INDEXES.format(table.name), shared_database)]
     declared = [("key", table.key), *(("unique", each) for each in table.unique)]
     declared += [("index", each) for each in table.indexes]

@@ -33,7 +33,7 @@ class DeerFlowConfig(http.HttpAgentConfig):
         return self.assistant_id
 
     @property
-    def gateway(self) -> str:
+    def origin(self) -> str:
         """The address of DeerFlow itself, whose LangGraph interface is below a path."""
         parts = urlsplit(self.base_url)
         return f"{parts.scheme}://{parts.netloc}"
@@ -86,7 +86,7 @@ class DeerFlowRunner(http.HttpAgentRunner[DeerFlowConfig]):
         if file.kind == "image":
             return {"type": "image_url", "image_url": {"url": await file.read_data_url(turn.api, turn.client)}}
         content = await file.read(turn.api, turn.client)
-        path = f"{turn.config.gateway}/api/threads/{await self._thread(turn)}/uploads"
+        path = f"{turn.config.origin}/api/threads/{await self._thread(turn)}/uploads"
         form = http.FormFile("files", file.name, content, file.mime_type)
         await turn.client.call(http.ServiceRequest(path, files=(form,), headers=turn.notes["session"]))
         return None
@@ -137,7 +137,7 @@ async def _sign_in(config: DeerFlowConfig, client: http.ServiceClient) -> dict[s
     if config.auth != "login":
         return {}
     fields = {"username": config.username, "password": config.password.get_secret_value()}
-    request = http.ServiceRequest(f"{config.gateway}{LOGIN_PATH}", fields=fields)
+    request = http.ServiceRequest(f"{config.origin}{LOGIN_PATH}", fields=fields)
     async with client.open(request, config.first_event_timeout) as response:
         if response.status >= 300:
             raise http.ServiceFailure("auth", f"HTTP {response.status}: the user name or password is refused")

@@ -310,7 +310,7 @@ CREATE TABLE hosts (
 	name TEXT NOT NULL, 
 	version TEXT NOT NULL, 
 	started_at INTEGER NOT NULL, 
-	fenced_at INTEGER NOT NULL, address TEXT DEFAULT '''''' NOT NULL, draining INTEGER DEFAULT '0' NOT NULL, 
+	fenced_at INTEGER NOT NULL, address TEXT DEFAULT '' NOT NULL, draining INTEGER DEFAULT '0' NOT NULL, 
 	PRIMARY KEY (host_id)
 )
  STRICT

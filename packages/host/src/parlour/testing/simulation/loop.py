@@ -4,6 +4,7 @@ import asyncio
 import heapq
 import random
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 OUT_OF_ORDER = 0.3
@@ -17,6 +18,7 @@ class Stuck(Exception):
 class SeededLoop(asyncio.BaseEventLoop):
     _ready: deque[Any]
     _scheduled: list[Any]
+    _default_executor: ThreadPoolExecutor | None
 
     def __init__(self, dice: random.Random, now: float) -> None:
         super().__init__()
@@ -49,6 +51,11 @@ class SeededLoop(asyncio.BaseEventLoop):
         del ready[position]
         if not handle.cancelled():
             handle._run()
+
+    async def shutdown_default_executor(self) -> None:
+        """Waits for threads without the loop, for which their end would be no event."""
+        if self._default_executor is not None:
+            self._default_executor.shutdown(wait=True)
 
     def _process_events(self, event_list: Any) -> None: ...
 

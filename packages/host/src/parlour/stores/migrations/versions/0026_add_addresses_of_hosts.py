@@ -11,6 +11,6 @@ phase = "expand"
 
 def upgrade() -> None:
     for column in text("address"):
-        add("hosts", column, "''", keep_default=True)
+        add("hosts", column, "", keep_default=True)
     for number in integer("draining"):
         add("hosts", number, "0", keep_default=True)
