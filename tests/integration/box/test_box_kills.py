@@ -25,7 +25,7 @@ SLOW_START = """#!/bin/sh
 case "$*" in */run/parlour-agent*)
     if test -e {hold}; then touch {held}; while test -e {hold}; do sleep 0.05; done; fi;;
 esac
-exec {program} "$@"
+exec "{program}" "$@"
 """
 
 

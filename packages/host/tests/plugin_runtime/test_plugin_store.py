@@ -54,6 +54,14 @@ def test_an_installed_plugin_is_found_by_its_identity(plugins: PluginStore) -> N
     assert names(found.folder) == {"manifest.yaml", "runner.yaml", "runner.py"}
 
 
+def test_a_plugin_that_is_being_prepared_is_not_listed(plugins: PluginStore) -> None:
+    add(plugins)
+    with plugins.staging() as staging:
+        (staging / RECORD_FILE).write_text("half a record")
+        assert set(plugins.records()) == {HELLO}
+        assert plugins.unusable() == {}
+
+
 def test_a_new_version_waits_beside_the_old_one_until_it_is_promoted(plugins: PluginStore, root: Path) -> None:
     old = add(plugins, "1.0")
     new = add(plugins, "2.0")

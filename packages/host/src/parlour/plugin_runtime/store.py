@@ -5,6 +5,7 @@ another has replaced it. Changes wait for the disk, so a server makes them in a 
 """
 
 import contextlib
+import glob
 import os
 import secrets
 import tempfile
@@ -79,7 +80,7 @@ class PluginStore:
 
     def _all(self) -> dict[PluginId, PluginRecord | UnusablePlugin]:
         plugins: dict[PluginId, PluginRecord | UnusablePlugin] = {}
-        for file in sorted(self._root.glob(f"*/*/{RECORD_FILE}")):
+        for file in self._files(RECORD_FILE):
             plugin_id = PluginId(f"{file.parent.parent.name}/{file.parent.name}")
             try:
                 record = records.read(file)
@@ -88,12 +89,18 @@ class PluginStore:
             else:
                 if record is not None:
                     plugins[plugin_id] = record
-        for file in sorted(self._root.glob(f"*/*/{FAILURE_FILE}")):
+        for file in self._files(FAILURE_FILE):
             plugin_id = PluginId(f"{file.parent.parent.name}/{file.parent.name}")
             failure = None if plugin_id in plugins else records.read_failure(file)
             if failure is not None:
                 plugins[plugin_id] = UnusablePlugin(failure.reason, failure.version, failure.source, failure.sha256)
         return plugins
+
+    def _files(self, name: str) -> list[Path]:
+        """Returns the files of this name in the folders of all plugins. A folder may be removed at the same time.
+        Hidden ones, in which plugins are prepared, are left out.
+        """
+        return [self._root / found for found in sorted(glob.glob(f"*/*/{name}", root_dir=self._root))]
 
     def all_desired(self) -> dict[PluginId, InstalledVersion]:
         """Returns the version of each plugin that should run."""
