@@ -115,12 +115,17 @@ ALL_TESTS := tests plugins packages/host/tests packages/sdk/tests
 # Looked for by their mark, since collecting all tests for these few takes longer than some of them.
 QUIET_TESTS = $(shell grep -rl --include='test_*.py' 'mark\.quiet' $(ALL_TESTS))
 
+# Up to three tests that failed beside thousands of others are run once more, alone, and named.
+RERUN := .venv/bin/python -m tools.rerun_failed
+
 # To check the types takes one core for long and measures nothing; the browser leaves one.
 WEB_TESTS = $(MAKE) --no-print-directory web-parts && $(MAKE) --no-print-directory --jobs 2 web-check e2e
 
 test: setup sandbox mcp-servers door-clients synapse nginx web
-	@$(PYTEST) -q $(PARALLEL) -m "not long and not quiet" $(ALL_TESTS)
-	@$(PYTEST) -q -m "quiet and not long" $(QUIET_TESTS)
+	@rm -f .pytest_cache/v/cache/lastfailed
+	@$(PYTEST) -q $(PARALLEL) -m "not long and not quiet" $(ALL_TESTS) || { [ $$? = 1 ] && $(RERUN); }
+	@rm -f .pytest_cache/v/cache/lastfailed
+	@$(PYTEST) -q -m "quiet and not long" $(QUIET_TESTS) || { [ $$? = 1 ] && $(RERUN); }
 	@$(WEB_TESTS)
 
 # make test-all PART=box runs one part. Langflow and the other coding agents are large, so they are only run by name.
