@@ -43,7 +43,7 @@ class BackendUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SandboxFolders:
-    """What a sandbox shows of the Box's disk."""
+    """The folders of the Box's disk that a sandbox shows."""
 
     workspace: Path
     skills: Mapping[str, Path] = field(default_factory=dict)

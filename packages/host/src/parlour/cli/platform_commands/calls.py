@@ -20,7 +20,7 @@ PROBE_TEXT = "a message of parlour platform probe"
 
 @dataclass(frozen=True, slots=True)
 class ProbePlace:
-    """Where the probe may act: the chat of the person's message, that message, and one of the bot's own."""
+    """The place where the probe may act: the chat of the person's message, that message, and one of the bot's own."""
 
     chat_type: ChatType
     chat_id: str

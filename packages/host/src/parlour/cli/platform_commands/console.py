@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class ProbeConsole(Protocol):
-    """Where a probe talks with the person who leads it."""
+    """The port through which a probe asks the person who leads it."""
 
     def say(self, line: str) -> None: ...
 

@@ -52,7 +52,7 @@ class RunIndex:
         return sum(len(runs) for kind, runs in self._waiting.items() if worker_filter.matches(kind))
 
     def take(self, worker_filter: WorkerFilter) -> LeasedRun | None:
-        """Removes and returns the oldest run that matches, so that no other claim considers it meanwhile."""
+        """Removes and returns the oldest run that matches, so that no other claim gets it."""
         candidates = [next(iter(runs.values())) for kind, runs in self._waiting.items() if worker_filter.matches(kind)]
         oldest = min(candidates, key=lambda run: run.run_id, default=None)  # ids of runs sort by time
         if oldest is not None:
