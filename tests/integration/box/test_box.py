@@ -218,8 +218,7 @@ def test_command_of_a_pattern_waits_for_a_person(host: Host) -> None:
 
 def test_killed_host_leaves_no_process_and_its_chats_go_on(host: Host, agent: str) -> None:
     run_command(host, agent, "echo before > /workspace/state; (sleep 1000 &)", conversation_id="killed")
-    inside = [each for each in psutil.process_iter(["cmdline"]) if "/run/parlour-agent" in (each.info["cmdline"] or [])]
-    mine = [each for each in inside if host.process.pid in [parent.pid for parent in each.parents()]]
+    mine = [each for each in host.process.children(recursive=True) if "/run/parlour-agent" in _command_line(each)]
     assert mine
     host.kill()
     eventually(lambda: not any(_is_alive(each) for each in mine), "every sandbox has ended", 30)
@@ -230,11 +229,28 @@ def test_killed_host_leaves_no_process_and_its_chats_go_on(host: Host, agent: st
 
 def test_killed_box_is_started_again_and_the_workspace_is_there(host: Host, agent: str) -> None:
     run_command(host, agent, "echo before > /workspace/state", conversation_id="box killed")
-    [box] = [each for each in host.process.children() if "parlour.box" in each.cmdline()]
+    [box] = _boxes(host)
     box.kill()
-    eventually(lambda: host.http().get("/box/status").json()["status"] == "ready", "the Box is back", 30)
+    eventually(lambda: [each for each in _boxes(host) if each != box], "another Box is started", 30)
+    _wait_until_ready(host)
     outcome = run_command(host, agent, "cat /workspace/state", conversation_id="box killed")
     assert text(outcome) == "before\n"
+
+
+def _wait_until_ready(host: Host) -> None:
+    eventually(lambda: host.http().get("/box/status").json()["status"] == "ready", "the Box is ready", 30)
+
+
+def _boxes(host: Host) -> list[psutil.Process]:
+    return [each for each in host.process.children() if "parlour.box" in _command_line(each)]
+
+
+def _command_line(process: psutil.Process) -> list[str]:
+    """Returns the command line; empty if the process has ended."""
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
 
 
 def _is_alive(process: psutil.Process) -> bool:
