@@ -1,6 +1,7 @@
 """The port of handlers, and the registry of those that a Host has. There is one module per handler type.
 
-A new type is a module here, a line in `app/core_handlers.py`, and its form in `http/bots/handler_types.py`.
+A new type is a module here, a line in `app/core_handlers.py`, its form in `http/bots/handler_types.py` and on the
+page, and its names in the locales of the page.
 """
 
 from collections.abc import Iterable
