@@ -55,7 +55,7 @@ harnesses:
 
 # The coding agents that are only tested by name: about 700 MB.
 more-harnesses: harnesses
-	@tools/node_packages.sh tools/more_harnesses .tools/more-harnesses
+	@tools/node_packages.sh tools/more_harnesses .tools/more-harnesses install
 
 # The homeserver that the tests of Matrix talk to. A Host needs none of it.
 agent-services: setup
