@@ -17,7 +17,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     try:
         engine.run("make", "release")
         engine.build_base()
-        engine.podman("build", "--quiet", "--format=docker", "--file=deploy/image/Containerfile", f"--tag={IMAGE}", ".")
+        engine.podman("build", "--quiet", "--layers=false", "--format=docker", "--file=deploy/image/Containerfile", f"--tag={IMAGE}", ".")
         yield engine
     finally:
         engine.close()
