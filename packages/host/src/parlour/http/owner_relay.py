@@ -22,7 +22,7 @@ from parlour.core.model.ids import PartId
 
 from .body_limit import AsgiApp, Receive, Send
 from .errors import ErrorResponses, Problem
-from .relayed_exchange import Exchange, Scope
+from .relayed_exchange import RelayedExchange, Scope
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class OwnerRelay:
         if is_relayed or scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        exchange = Exchange(receive, send, self._body_bytes)
+        exchange = RelayedExchange(receive, send, self._body_bytes)
         owner = await self._owners.find(scope.get("method", "WEBSOCKET"), scope["path"])
         if owner == "":
             part = await self._try_to_answer(scope, exchange)
@@ -97,7 +97,7 @@ class OwnerRelay:
         if self._session is not None:
             await self._session.close()
 
-    async def _try_to_answer(self, scope: Scope, exchange: Exchange) -> PartId | None:
+    async def _try_to_answer(self, scope: Scope, exchange: RelayedExchange) -> PartId | None:
         """Answers a request, unless it turns out to be about the part of another Host. Then returns the part."""
         token = ARRIVAL.set(exchange.arrival)
         try:
@@ -109,7 +109,7 @@ class OwnerRelay:
             ARRIVAL.reset(token)
         return None if exchange.arrival.is_final else exchange.arrival.part
 
-    async def _pass_on_or_answer(self, part: PartId, scope: Scope, exchange: Exchange) -> None:
+    async def _pass_on_or_answer(self, part: PartId, scope: Scope, exchange: RelayedExchange) -> None:
         owner = await self._owners.address(part)
         if owner != "":
             try:
@@ -135,7 +135,7 @@ class OwnerRelay:
             )
         return self._session
 
-    async def _pass_on(self, owner: str | None, scope: Scope, exchange: Exchange) -> None:
+    async def _pass_on(self, owner: str | None, scope: Scope, exchange: RelayedExchange) -> None:
         """Passes a request to its owner. Raises OwnerUnreachable if nothing of it has reached the owner."""
         if owner is None:
             raise OwnerUnreachable
@@ -149,7 +149,7 @@ class OwnerRelay:
         else:
             await _until_first(self._relay(owner, scope, body, exchange), _gone(exchange.receive_next))
 
-    async def _relay(self, owner: str, scope: Scope, body: bytes, exchange: Exchange) -> None:
+    async def _relay(self, owner: str, scope: Scope, body: bytes, exchange: RelayedExchange) -> None:
         begun = False
         try:
             async with self._client().request(
@@ -171,7 +171,7 @@ class OwnerRelay:
                 raise OwnerUnreachable from error
             await self._unreachable()(scope, exchange.receive, exchange.pass_through)
 
-    async def _pipe(self, owner: str, scope: Scope, exchange: Exchange) -> None:
+    async def _pipe(self, owner: str, scope: Scope, exchange: RelayedExchange) -> None:
         await exchange.receive_first()  # the request to connect
         try:
             async with self._connected(owner, scope) as socket:

@@ -12,7 +12,7 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 
 
-class Exchange:
+class RelayedExchange:
     """Keeps what was received, and drops the answer to a request that turned out to be another Host's."""
 
     def __init__(self, receive: Receive, send: Send, max_bytes: int) -> None:
