@@ -6,7 +6,6 @@ from typing_extensions import TypedDict
 
 from ..responses import Id, TimestampMs
 
-
 HostHealth = Literal["healthy", "unreachable", "late", "draining", "drained", "ended"]
 """`unreachable`: the other Hosts have no address of it. `late`: its lease is over, and the others take its work.
 `draining`, `drained`: it gives its work away, or has none left. `ended`: it left or was fenced."""
