@@ -53,6 +53,7 @@ class HostPartWork:
         elif part == SWEEPS_DUTY:
             await self._core.reservations.recover(LEFT_RESERVATION_MILLISECONDS)
             await self._knowledge.recover()
+            await self._core.workers.recover()
         else:
             await self._core.recover_part(part)
             if bot_id := _bot_id(part):
