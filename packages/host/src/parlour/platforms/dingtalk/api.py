@@ -41,7 +41,7 @@ class DingTalkApi(PlatformApi):
         self._robot_code = robot_code
         self._template_id = template_id
         self._is_markdown = is_markdown
-        self._sends = PartialSends()
+        self._sends = PartialSends(SERVICE)
 
     # --- messages
 
@@ -65,8 +65,7 @@ class DingTalkApi(PlatformApi):
                 kind, params = file_message(part, await self._client.upload(part.file, part.kind))
             return await self._send(target_type, target_id, kind, params)
 
-        sent = await self._sends.send(idempotency_key, parts, send)
-        return MessageResult(message_id=sent[0], raw={"message_ids": sent})
+        return await self._sends.send_all(idempotency_key, parts, send)
 
     async def send_reply(
         self,
@@ -156,15 +155,9 @@ class DingTalkApi(PlatformApi):
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
         match action:
             case "check_access_token":
-                try:
-                    await self._client.tokens.get()
-                except DingTalkRefused as refused:
-                    return {"valid": False, "problem": refused.reason}
-                return {"valid": True}
+                return await self._client.tokens.check(self._client.tokens.get, DingTalkRefused)
             case "refresh_access_token":
-                self._client.tokens.reject(await self._client.tokens.get())
-                await self._client.tokens.get()
-                return {"refreshed": True}
+                return await self._client.tokens.renew()
             case "get_file_url":
                 return {"url": await self._client.file_url(str(params["download_code"]), self._robot_code)}
             case "get_audio_base64" | "download_image_base64":

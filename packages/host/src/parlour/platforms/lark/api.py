@@ -40,7 +40,7 @@ class LarkApi(PlatformApi):
         self._fetch = fetch
         self._mode = mode
         self._final_elements = feedback_buttons(FEEDBACK_LABELS) if asks_for_feedback else []
-        self._sends = PartialSends()
+        self._sends = PartialSends("Lark")
 
     # --- messages
 
@@ -54,15 +54,12 @@ class LarkApi(PlatformApi):
     ) -> MessageResult:
         """Sends a chain as one or more messages. The result has the id of the first one; `raw` has all ids."""
         messages, quoted = await encode(chain, self._fetch)
-        if not messages:
-            raise PlatformRefused("there is nothing in this message that Lark could show", permanent=True)
 
         async def send(place: int, message: LarkMessage) -> str:
             target = _target(target_id, thread_id, "" if place else quoted)
             return text(await self._sender.send(target, message, idempotency_key, place), "message_id")
 
-        sent = await self._sends.send(idempotency_key, messages, send)
-        return MessageResult(message_id=sent[0] or None, raw={"message_ids": sent})
+        return await self._sends.send_all(idempotency_key, messages, send)
 
     def streams(self, target_type: ChatType) -> bool:
         return True

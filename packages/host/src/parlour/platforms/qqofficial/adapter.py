@@ -17,8 +17,8 @@ from parlour.core.platforms.port import (
     PlatformUncertain,
 )
 from parlour.platforms._kit.bounded_map import BoundedMap
-from parlour.platforms._kit.callback_service import required
 from parlour.platforms._kit.intake import EventQueue
+from parlour.platforms._kit.login import required
 from parlour.platforms._kit.payloads import Payload, object_in, text
 from parlour.platforms._kit.proxy_fields import configured_proxies
 from parlour.platforms._kit.websocket_client import PlatformWebSocketClient

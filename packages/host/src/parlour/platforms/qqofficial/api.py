@@ -43,7 +43,7 @@ class QQApi(PlatformApi):
         self._uses_markdown = uses_markdown
         self._newest: BoundedMap[str, tuple[str, float]] = newest
         """The newest message of each private chat, with the time at which it came."""
-        self._sends = PartialSends()
+        self._sends = PartialSends(SERVICE)
 
     # --- messages
 
@@ -181,15 +181,9 @@ class QQApi(PlatformApi):
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
         match action:
             case "check_access_token":
-                try:
-                    await self._client.call("GET", "/users/@me")
-                except QQRefused as refused:
-                    return {"valid": False, "problem": refused.reason}
-                return {"valid": True}
+                return await self._client.tokens.check(lambda: self._client.call("GET", "/users/@me"), QQRefused)
             case "refresh_access_token":
-                self._client.tokens.reject(await self._client.tokens.get())
-                await self._client.tokens.get()
-                return {"refreshed": True}
+                return await self._client.tokens.renew()
             case "get_gateway_url":
                 return {"url": text(await self._client.call("GET", "/gateway"), "url")}
             case "get_mode":
