@@ -15,14 +15,12 @@ from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError, PlatformMessage
 
 from . import entities
-from .cards import LarkCardStream, card_of_message
+from .cards import LarkCardStream, LarkSender, LarkTarget, card_of_message, id_type
 from .client import LarkClient
 from .content import decode_chain, quote_of
-from .emoji import emoji_name
 from .encode import CARD, POST, TEXT, LarkMessage, card, card_text, encode, feedback_buttons
-from .entities import time_milliseconds
+from .entities import emoji_name, time_milliseconds
 from .event_processor import LarkTenant
-from .sender import LarkSender, LarkTarget, id_type
 
 FEEDBACK_LABELS = ("👍", "👎")
 
