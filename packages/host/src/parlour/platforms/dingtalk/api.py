@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from parlour.core.model.reply_allowance import ReplyHandle
-from parlour.core.platforms.api import PlatformApi, PlatformStream
+from parlour.core.platforms.api import IsKnownMessage, PlatformApi, PlatformStream
 from parlour.core.platforms.port import PlatformRefused
 from parlour.platforms._kit.outgoing_files import Fetch
 from parlour.platforms._kit.partial_sends import PartialSends
@@ -108,7 +108,7 @@ class DingTalkApi(PlatformApi):
     ) -> PlatformStream:
         if not self._template_id or target_id.startswith(UNKNOWN_STAFF):
             raise NotSupportedError("open_stream")
-        card = DingTalkCard(self._client, self._template_id, self._robot_code, idempotency_key or os.urandom(8).hex())
+        card = self._card(idempotency_key or os.urandom(8).hex())
 
         async def deliver(shown: DingTalkCard) -> None:
             await shown.deliver(target_type, target_id)
@@ -117,6 +117,29 @@ class DingTalkApi(PlatformApi):
             return await self._complete(card, target_type, target_id, chain, idempotency_key)
 
         return DingTalkCardStream(card, deliver, finish)
+
+    async def find_message(
+        self,
+        target_type: ChatType,
+        target_id: str,
+        chain: MessageChain,
+        idempotency_key: str,
+        is_known: IsKnownMessage,
+        thread_id: str = "",
+    ) -> MessageResult | None:
+        """Completes the card that an earlier process showed under this key; None for any other message."""
+        parts = await encode(chain, self._fetch)
+        if not self._template_id or not parts or not parts[0].is_text:
+            return None
+        card = self._card(idempotency_key)
+        try:
+            await card.write(markdown(parts[0].text))
+        except DingTalkRefused:
+            return None  # there is no such card
+        return await self._complete(card, target_type, target_id, chain, idempotency_key)
+
+    def _card(self, key: str) -> DingTalkCard:
+        return DingTalkCard(self._client, self._template_id, self._robot_code, key)
 
     async def _complete(
         self, card: DingTalkCard, chat_type: ChatType, chat_id: str, chain: MessageChain, key: str

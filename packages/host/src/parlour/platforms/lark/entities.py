@@ -26,7 +26,12 @@ _EMOJI_CHARACTERS = {name: character for character, name in _EMOJI_NAMES.items()
 
 def emoji_name(reaction: str) -> str:
     """Returns Lark's name of an emoji, which may be given by its name."""
-    return _EMOJI_NAMES.get(reaction) or _EMOJI_NAMES.get(reaction.rstrip("\ufe0f")) or _EMOJI_NAMES.get(f"{reaction}\ufe0f") or reaction
+    return (
+        _EMOJI_NAMES.get(reaction)
+        or _EMOJI_NAMES.get(reaction.rstrip("\ufe0f"))
+        or _EMOJI_NAMES.get(f"{reaction}\ufe0f")
+        or reaction
+    )
 
 
 def emoji_character(name: str) -> str:
