@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.model.ids import PluginId
+from parlour.core.model.ids import ConversationId, PluginId
 from parlour.plugin_runtime.programs.folders import ProgramFolders, locked
 
 PLUGIN = PluginId("test/agent")
@@ -62,8 +62,8 @@ def test_the_folders_of_a_conversation_are_those_whose_name_begins_with_its_id(f
     (cache / "file").write_text("x")
     cache.chmod(0o500)
 
-    folders.delete_of_conversation("c1")
-    folders.delete_of_conversation("*")
+    folders.delete_of_conversation(ConversationId("c1"))
+    folders.delete_of_conversation(ConversationId("*"))
 
     assert not mine.exists()
     assert other.is_dir()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from parlour.core.errors import CallRejected
-from parlour.core.model.ids import PluginId
+from parlour.core.model.ids import ConversationId, PluginId
 from parlour.core.runs.caller import ActionCaller
 from parlour_sdk.protocol.calls import Done
 from parlour_sdk.protocol.manifest import PluginPermissions
@@ -39,11 +39,11 @@ class GrantedProcesses(Protocol):
         """Returns how many programs of a plugin run, by the names of their permissions."""
         ...
 
-    def has_folders(self, conversation_id: str) -> bool:
+    def has_folders(self, conversation_id: ConversationId) -> bool:
         """Returns whether programs have working directories of this conversation."""
         ...
 
-    async def delete_folders(self, conversation_id: str) -> bool:
+    async def delete_folders(self, conversation_id: ConversationId) -> bool:
         """Ends the programs that work for a conversation, and deletes its working directories.
 
         Returns False if a program has not ended yet.
@@ -75,10 +75,10 @@ class NoProcesses:
     def count_running(self, plugin_id: PluginId) -> Mapping[str, int]:
         return {}
 
-    def has_folders(self, conversation_id: str) -> bool:
+    def has_folders(self, conversation_id: ConversationId) -> bool:
         return False
 
-    async def delete_folders(self, conversation_id: str) -> bool:
+    async def delete_folders(self, conversation_id: ConversationId) -> bool:
         return True
 
     def clean_up(self) -> None:

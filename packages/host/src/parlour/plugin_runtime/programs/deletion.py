@@ -33,6 +33,6 @@ class ProgramFolderDeletion(JobHandler):
         self._jobs.wake(self.kind, conversation_id)
 
     async def run(self, job: Job, progress: JobProgress) -> JobResult:
-        if await self._programs.delete_folders(str(job.payload["conversation_id"])):
+        if await self._programs.delete_folders(ConversationId(job.payload["conversation_id"])):
             return JobDone()
         return JobRetry("a program still works in a folder of the conversation", after_seconds=RETRY_SECONDS)

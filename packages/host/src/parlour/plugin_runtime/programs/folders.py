@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from parlour.core.errors import CallRejected
-from parlour.core.model.ids import PluginId
+from parlour.core.model.ids import ConversationId, PluginId
 from parlour.file_locks import try_lock_file
 from parlour.isolation.folder_deletion import make_deletable
 
@@ -90,11 +90,11 @@ class ProgramFolders:
                 deleted += 1
         return deleted
 
-    def of_conversation(self, conversation_id: str) -> list[Path]:
+    def of_conversation(self, conversation_id: ConversationId) -> list[Path]:
         """Returns the working directories of a conversation: their names begin with its id."""
         return [each for each in self.workspaces.glob(f"*/*/{glob.escape(conversation_id)}-*") if each.is_dir()]
 
-    def delete_of_conversation(self, conversation_id: str) -> None:
+    def delete_of_conversation(self, conversation_id: ConversationId) -> None:
         """Deletes the working directories of a conversation, in which no program may work any more."""
         for folder in self.of_conversation(conversation_id):
             shutil.rmtree(folder, onerror=make_deletable)

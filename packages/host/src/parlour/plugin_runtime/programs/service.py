@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.errors import CallRejected
-from parlour.core.model.ids import PluginId
+from parlour.core.model.ids import ConversationId, PluginId
 from parlour.isolation.process import IsolatedProcess
 from parlour.isolation.reaper import ReaperProcess
 from parlour_sdk.protocol.processes import ProcessOutput, ProcessPermission, ProcessStart
@@ -204,10 +204,10 @@ class Programs:
         program = self._of(plugin_id, process_id)
         await asyncio.to_thread(write_file, program.plan.workspace, file, content, True)
 
-    def has_folders(self, conversation_id: str) -> bool:
+    def has_folders(self, conversation_id: ConversationId) -> bool:
         return bool(self.folders.of_conversation(conversation_id))
 
-    async def delete_folders(self, conversation_id: str) -> bool:
+    async def delete_folders(self, conversation_id: ConversationId) -> bool:
         folders = await asyncio.to_thread(self.folders.of_conversation, conversation_id)
         running = [each for each in self._running.values() if each.plan.workspace in folders]
         for program in running:
