@@ -23,8 +23,8 @@ POLL_SECONDS = 10.0
 LATE_SECONDS = 3600.0
 """Seconds for which the address of a later answer can be used."""
 ONLY_ONCE = (
-    f"{SERVICE} takes one further message for each message of a user if it calls the bot; it is sent when the user "
-    "writes again, or at any time over the long connection"
+    f"{SERVICE} takes one further message for each message of a user if it calls the bot; wait until the user writes "
+    "again, or use the long connection"
 )
 NO_FILES = f"{SERVICE} takes files of AI bots only over the long connection"
 
