@@ -11,6 +11,7 @@ from parlour.testing.simulator.faults import PlannedFault
 from parlour.testing.wecombot_simulator.calls import SECRETS
 from tests.platforms.conftest import FIXTURES
 from tests.platforms.hooked_bots import hooked_bot
+from tests.platforms.onebot11.qq import eventually
 from tests.platforms.telegram.conftest import ACTING, WRITING, WRITING_PLUGIN
 from tests.platforms.wecombot.driver import ANN, BOB, WecomBotDriver
 from tests.support.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, Host
@@ -80,11 +81,18 @@ async def test_wecom_asks_another_process_for_the_end_of_an_answer(own: Host) ->
     simulator = driver.simulator
     simulator.is_called = True
     async with hooked_bot(own, driver, own.agent(WRITING, "writing"), **CALLED) as bot_id:
-        await simulator.say(json.dumps({"text": WORDS, "piece": 60, "pause": 0.5}), ANN)
-        await simulator.until(lambda: bool(simulator.texts(ANN)))
+        await simulator.say(json.dumps({"text": WORDS, "piece": len(WORDS), "pause": 0.2}), ANN)
+        await simulator.until(lambda: simulator.texts(ANN) == [WORDS])
+        simulator.asks.clear()
+        runs = {"bot_id": bot_id, "limit": 1}
+        await eventually(
+            lambda: own.http().get("/runs", params=runs).json()["items"][0]["status"] == "completed",
+            "the run has ended",
+        )
         await asyncio.to_thread(own.kill)
         await asyncio.to_thread(own.start)
         driver.called_at(f"{own.address}/hooks/{bot_id}")
+        simulator.asks.set()
         await simulator.until(lambda: simulator.messages[0].finished, 60)
     [shown] = simulator.texts(ANN)
     assert shown.startswith(WORDS)

@@ -88,6 +88,9 @@ class WecomBotSimulator(PlatformSimulator[SentBotMessage, WecomBotRefusal]):
         self.is_called = False
         """True if WeCom calls the bot."""
         self.calls = BotCalls(self.notify, self._answered)
+        self.asks = asyncio.Event()
+        """Cleared while WeCom asks for no texts of answers."""
+        self.asks.set()
         self.late: dict[str, str] = {}
         """Chats by the addresses of later answers, each for one use."""
         self._undelivered: list[Json] = []
@@ -193,6 +196,7 @@ class WecomBotSimulator(PlatformSimulator[SentBotMessage, WecomBotRefusal]):
         question = {**body, "msgtype": "stream", "stream": {"id": stream_id}}
         while True:
             await asyncio.sleep(POLL_SECONDS)
+            await self.asks.wait()
             try:
                 _, answer = await self.calls.ask({**question, "msgid": f"poll{next(self._numbers)}"})
             except (ClientError, OSError, TimeoutError):
