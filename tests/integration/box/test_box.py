@@ -227,9 +227,7 @@ def test_killed_host_leaves_no_process_and_its_chats_go_on(host: Host, agent: st
     assert text(outcome) == "before\n"
 
 
-def test_run_that_starts_while_the_box_is_started_again_has_its_tools_and_its_workspace(
-    host: Host, agent: str
-) -> None:
+def test_run_that_starts_while_the_box_is_started_again_has_its_tools_and_its_workspace(host: Host, agent: str) -> None:
     run_command(host, agent, "echo before > /workspace/state", conversation_id="box killed")
     [box] = _boxes(host)
     box.kill()
