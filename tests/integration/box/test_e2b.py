@@ -102,6 +102,7 @@ def test_files_of_a_chat_are_kept_between_sandboxes_of_the_service(
     assert KEY not in host.log()
 
 
+@pytest.mark.timeout(900)
 def test_packages_of_a_skill_are_installed_at_the_service_without_a_network(
     tmp_path: Path, service: E2bSimulator, box: BoxProcess
 ) -> None:
@@ -119,7 +120,7 @@ def test_packages_of_a_skill_are_installed_at_the_service_without_a_network(
             use = "cd /workspace/.skills/first && python3 -c 'import indexed; print(indexed.ANSWER)'"
             host.write(calls(("activate_skill", {"name": "first"})), calls(("box.exec", {"command": use})), "done")
             host.http().post("/events", json=message(agent, "go on", conversation_id="chat")).raise_for_status()
-            eventually(lambda: len(host.requests()) == 3, "the agent has the results of both calls", 250)
+            eventually(lambda: len(host.requests()) == 3, "the agent has the results of both calls", 600)
             answers = [each["content"] for each in host.requests()[-1]["messages"] if each["role"] == "tool"]
             assert answers[-1] == "from the index\n"
             [sandbox] = service.sandboxes.values()
