@@ -45,7 +45,8 @@ class E2bTransfers:
         await run(unpack_files)
         if shown:
             await files.write(SHOWN_ARCHIVE, shown, user=ROOT_USER)
-            await run(f"tar -C / -xf {SHOWN_ARCHIVE} && rm -f {SHOWN_ARCHIVE}", user=ROOT_USER)
+            await run(f"tar -C / -xf {SHOWN_ARCHIVE}", user=ROOT_USER)
+            await run(f"rm -f {SHOWN_ARCHIVE}", user=ROOT_USER)
         if read_only:
             await run(f"chmod 755 {WORKSPACE_INSIDE} && chown -R root {WORKSPACE_INSIDE}", user=ROOT_USER)
 
