@@ -10,6 +10,7 @@ from . import (
     clock,
     environment_checks,
     left_over_processes,
+    platform_servers,
     plugin_checks,
     postgres,
     proxies,
@@ -37,6 +38,7 @@ async def run_checks(settings: HostSettings) -> AsyncIterator[Finding]:
         worker.check,
         proxies.check,
         plugin_checks.check,
+        platform_servers.check,
         left_over_processes.check,
     )
     for check in checks:
