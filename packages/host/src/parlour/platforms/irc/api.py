@@ -34,7 +34,7 @@ class IrcApi(PlatformApi):
         self._connected = connected
         self._encoder = encoder
         self._max_lines = int(MESSAGE_SECONDS / line_interval) if line_interval else ALL_LINES
-        self._sends = PartialSends()
+        self._sends = PartialSends("IRC")
 
     # --- messages
 
@@ -50,8 +50,6 @@ class IrcApi(PlatformApi):
         session = self._session
         target = await self._target(target_type, target_id)
         lines, quoted = await self._encoder.encode(chain, target, session.state, self._max_lines)
-        if not lines:
-            raise PlatformRefused("there is nothing in this message that IRC could show", permanent=True)
         chunks = _chunks(lines, session.state.multiline)
         key = short_key(idempotency_key or token_hex(16), 24)
 
@@ -59,8 +57,7 @@ class IrcApi(PlatformApi):
             tags = {"+draft/reply": quoted} if quoted and number == 0 and session.has_tags else {}
             return await self._send_lines(session, target, chunk, f"{key}.{number}", tags)
 
-        message_ids = await self._sends.send(idempotency_key, chunks, send)
-        return MessageResult(message_id=message_ids[0], raw={"message_ids": message_ids})
+        return await self._sends.send_all(idempotency_key, chunks, send)
 
     async def _send_lines(
         self, session: IrcSession, target: str, chunk: Sequence[IrcText], key: str, tags: dict[str, str]
@@ -243,11 +240,11 @@ def _chunks(lines: list[IrcText], multiline: MultilineLimits | None) -> list[lis
     """Divides the lines of a message into those that are sent before the server is asked whether it took them."""
     max_lines = multiline.lines if multiline is not None else CHUNK_LINES
     max_bytes = multiline.bytes if multiline is not None else CHUNK_LINES * MAX_LINE_BYTES
-    chunks: list[list[IrcText]] = [[]]
+    chunks: list[list[IrcText]] = []
     size = 0
     for each in lines:
         length = len(each.content.encode()) + 1
-        if chunks[-1] and (len(chunks[-1]) >= max_lines or size + length > max_bytes):
+        if not chunks or len(chunks[-1]) >= max_lines or size + length > max_bytes:
             chunks.append([])
             size = 0
         chunks[-1].append(each)
