@@ -57,7 +57,7 @@ harnesses:
 
 # The coding agents that are only tested by name: about 700 MB.
 more-harnesses: harnesses
-	@tools/node_packages.sh tools/more_harnesses .tools/more-harnesses
+	@tools/node_packages.sh tools/more_harnesses .tools/more-harnesses install
 
 # The homeserver that the tests of Matrix talk to. A Host needs none of it.
 agent-services: setup
@@ -148,7 +148,9 @@ PART_knowledge := tests/knowledge tests/integration/knowledge tests/crash/test_k
 PART_doors := tests/integration/doors
 PART_harnesses := tests/integration/harnesses
 PART_harnesses-all := tests/integration/harnesses/other_harnesses.py
-PART_policy := tests/integration/policies $(HOST_TESTS)/core/message_policy
+PART_policy := tests/integration/policies $(HOST_TESTS)/core/message_policy $(HOST_TESTS)/core/plugin_hooks \
+	$(HOST_TESTS)/core/store/test_limits.py $(HOST_TESTS)/stores/test_limits.py tests/crash/test_hooks.py \
+	tests/crash/test_quotas.py tests/integration/plugins/test_path_hooks.py tests/integration/plugins/test_plugin_pages.py
 PART_cluster := tests/cluster $(HOST_TESTS)/core/cluster $(HOST_TESTS)/stores
 PART_release := tests/release tests/walkthrough tests/tools
 PART_langflow := tests/agent_services/langflow_peer.py
