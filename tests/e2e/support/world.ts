@@ -74,6 +74,8 @@ export class World {
   /** A plugin of one file: where that is, or its zip. */
   readonly writePlugin = (name: string, code: string, packed = false) =>
     tell(this.place.control, "write_plugin", { name, code, packed }) as Promise<string>;
+  /** The configuration of an agent that uses the scripted coding agent. */
+  readonly scriptedHarness = () => tell(this.place.control, "scripted_harness", {}) as Promise<object>;
   readonly stop = () => tell(this.place.control, "stop", {});
   readonly resume = () => tell(this.place.control, "resume", {});
   /** Writes old runs; the Host has to be stopped. */
@@ -90,6 +92,11 @@ export class World {
     tell(this.place.control, "answered", { account, number }) as Promise<string[]>;
   readonly called = (account: number, action: string) =>
     tell(this.place.control, "called", { account, action }) as Promise<Record<string, unknown>>;
+  /** The gateway that personal WeChat accounts log in to: its address. */
+  readonly openGateway = () => tell(this.place.control, "open_gateway", {}) as Promise<string>;
+  /** What the phone does with the newest QR code. */
+  readonly moveLogin = (status: "scaned" | "need_verifycode" | "expired" | "confirmed", digits = "") =>
+    tell(this.place.control, "move_login", { status, digits }) as Promise<number>;
 
   /** The interface, with the key of an admin: for what a test needs and is not about. */
   async api<T = Record<string, unknown>>(method: string, path: string, body?: object): Promise<T> {

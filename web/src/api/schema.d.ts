@@ -2893,6 +2893,7 @@ export interface components {
                 [key: string]: string;
             };
             seen_apis?: string[];
+            servers?: components["schemas"]["ServerDeclaration"][];
             supported_apis: string[];
             supported_events: string[];
         };
@@ -4727,6 +4728,11 @@ export interface components {
             /** @description True for the Host that answers this request. */
             answers_this: boolean;
             fenced_at: number | null;
+            /**
+             * @description How it is doing, in one word that the page explains.
+             * @enum {string}
+             */
+            health: "healthy" | "unreachable" | "late" | "draining" | "drained" | "ended";
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             host_id: string;
             /** @description When its lease ends unless it is renewed, by the clock of the database; null if it was fenced. */
@@ -7679,6 +7685,22 @@ export interface components {
             values: {
                 [key: string]: unknown;
             };
+        };
+        /** @description A server that a bot connects to. `parlour doctor` checks whether it can be reached. */
+        ServerDeclaration: {
+            defaults?: {
+                [key: string]: string;
+            };
+            /** @default  */
+            depends_on?: string;
+            field: string;
+            /** @default  */
+            port_field?: string;
+            ports?: {
+                [key: string]: number;
+            };
+            /** @default  */
+            security_field?: string;
         };
         /** @description A session of yours with the agent, in its present conversation. */
         SessionResponse: {

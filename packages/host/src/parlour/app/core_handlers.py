@@ -28,6 +28,7 @@ from parlour.core.handlers.listeners import ListenerHandler
 from parlour.core.handlers.pipeline import PipelineHandler
 from parlour.core.handlers.webhook import WebhookHandler
 from parlour.core.ingest.acceptance import EventAcceptor
+from parlour.core.ingest.arrivals import Arrivals
 from parlour.core.ingest.builtin_commands import BuiltinCommands
 from parlour.core.ingest.command_executor import CommandExecutor
 from parlour.core.ingest.command_log import CommandLog
@@ -142,6 +143,7 @@ def build_lanes(
     ports: CorePorts,
     config: ConfigParts,
     records: RecordParts,
+    hooks: HookParts,
     delivery: DeliveryParts,
     basics: RunBasics,
     runs: RunParts,
@@ -153,7 +155,7 @@ def build_lanes(
     dispatcher = EventDispatcher(
         router, routing.handlers, runs.executor, runs.event_completer, TranscriptCorrections(journal)
     )
-    steering = SteeringQueue(journal, sessions, router, basics.admission, ids, clock)
+    steering = SteeringQueue(journal, sessions, router, basics.admission, hooks.filtered, ids, clock)
     recovery = Recovery(journal, config.agents, runs.run_completer, delivery.service, basics.outcomes, sessions)
     lanes = Lanes(
         dispatcher.handle,
@@ -234,7 +236,8 @@ def build_gateway(
     acceptor = EventAcceptor(journal, conversations, FeedbackStore(journal), observers, starts, ids, clock)
     commands = CommandExecutor(parser, log, languages)
     preparer = EventPreparer(records.attachments, conversations, OutboxStore(journal))
-    return Gateway(router, commands, observers, preparer, acceptor, clock)
+    arrivals = Arrivals(ports.ownership, conversations)
+    return Gateway(router, commands, observers, preparer, acceptor, arrivals, clock)
 
 
 def build_gate(

@@ -28,6 +28,10 @@ HELP = {
     "parlour_run_seconds": "How long runs took from their event to their end",
     "parlour_plugins": "Plugins by how they are doing",
     "parlour_bots": "Bots by how they are doing",
+    "parlour_platform_bots": "Bots by platform and by how they are doing",
+    "parlour_platform_events_total": "Events that bots reported, by platform; repeated ones count again",
+    "parlour_platform_sends_total": "Sends by platform and result: accepted, refused or unacknowledged",
+    "parlour_platform_disconnects_total": "Bots that lost the connection to their platform, by platform",
     "parlour_refused_connections_total": "Connections that were refused or cut, by reason",
     "parlour_throttled_logins_total": "Logins that were refused before the password was looked at, by reason",
     "parlour_door_requests_total": "Requests to doors, by door and result: accepted, repeated, or why refused",
@@ -40,6 +44,10 @@ HELP = {
     "parlour_workers": "Workers that are registered and heard of",
     "parlour_remote_runs": "Runs that wait for a worker or are held by one, by status",
     "parlour_remote_wait_seconds": "How long runs waited for a worker process that claimed them",
+    "parlour_cluster_parts": "Parts that this Host owns, by kind",
+    "parlour_cluster_taken_parts_total": "Parts that this Host has taken, by kind",
+    "parlour_cluster_take_seconds": "How long it took to continue the work of parts that were taken, by kind",
+    "parlour_relayed_requests_total": "Requests about parts of other Hosts: passed on, answered here, or unreachable",
     "parlour_resident_memory_bytes": "Memory of the Host's own process",
 }
 

@@ -8,8 +8,10 @@ from parlour.app.settings import HostSettings
 from . import (
     box,
     clock,
+    cluster,
     environment_checks,
     left_over_processes,
+    platform_servers,
     plugin_checks,
     postgres,
     proxies,
@@ -32,11 +34,13 @@ async def run_checks(settings: HostSettings) -> AsyncIterator[Finding]:
         storage.check,
         postgres.check,
         clock.check,
+        cluster.check,
         environment_checks.check,
         box.check,
         worker.check,
         proxies.check,
         plugin_checks.check,
+        platform_servers.check,
         left_over_processes.check,
     )
     for check in checks:
