@@ -15,7 +15,7 @@ from parlour.core.store.tables import EVENTS, RUNS
 
 from .completion import EndedRun, RunCompleter
 from .outcomes import Outcomes
-from .run_state import is_answered
+from .run_state import is_answered, load_shown_text
 from .session import QueuedEvent, RunTermination
 from .session_registry import RunSessions
 from .unrecorded_usage import load_unrecorded_usage
@@ -152,6 +152,9 @@ class Recovery:
         )
         draft = UnitBuilder("run.interrupt")
         draft.add(update_progress(run["run_id"], run["updated_at"]), *unrecorded.rows)
+        if termination is not ANSWERED:
+            shown = await load_shown_text(self._journal, run)
+            self._completer.keep_interrupted(draft, entry.event, run["run_id"], shown)
         completion = self._completer.add_completion(draft, ended_run, termination)
         await self._delivery.publisher.deliver(self._journal, draft.build(), completion.rows)
         consequence = (
