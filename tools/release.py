@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ PAGE = ROOT / "packages" / "host" / "src" / "parlour" / "page"
 PACKAGES = ("parlour-sdk", "parlour")
 SIGNATURE_NAMESPACE = "parlour-release"
 """Keeps a signature of a release from being valid for anything else."""
+LARGE_EXTRAS = ("chroma", "milvus", "qdrant", "seekdb", "ocr", "e2b")
+"""Extras that only few Hosts need, and that are several times as large as all the rest."""
 TESTING_PLUGINS = {"chaos-agent"}
 """Plugins that only tests of the Host use."""
 
@@ -37,7 +40,8 @@ def main(arguments: list[str]) -> int:
     for plugin in sorted(path.parent for path in (ROOT / "plugins").glob("*/manifest.yaml")):
         if plugin.name not in TESTING_PLUGINS:
             _run(PARLOUR, "plugin", "build", plugin, "-o", target / f"{plugin.name}.zip", environment=environment)
-    (target / "requirements.txt").write_text(_requirements(), encoding="utf-8")
+    (target / "requirements.txt").write_text(_requirements(LARGE_EXTRAS), encoding="utf-8")
+    (target / "requirements-full.txt").write_text(_requirements(()), encoding="utf-8")
     (target / "parlour.cdx.json").write_text(_components(), encoding="utf-8")
     (target / ".gitignore").unlink(missing_ok=True)  # uv writes one
     files = sorted(path for path in target.iterdir() if path.is_file())
@@ -61,10 +65,11 @@ def _commit_time() -> str:
     return found.stdout.strip() or "315532800"
 
 
-def _requirements() -> str:
-    """Returns the versions and hashes of all packages that the Host and its extras need."""
+def _requirements(without: Sequence[str]) -> str:
+    """Returns the versions and hashes of all packages that the Host and its extras need, without some of these."""
     command = ("export", "--quiet", "--frozen", "--package", "parlour", "--no-dev", "--all-extras", "--no-header")
-    return _run(UV, *command, "--no-emit-workspace", "--format", "requirements.txt")
+    left_out = (word for extra in without for word in ("--no-extra", extra))
+    return _run(UV, *command, *left_out, "--no-emit-workspace", "--format", "requirements.txt")
 
 
 def _components() -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,12 @@ def test_links_lead_to_existing_pages() -> None:
         for path, anchor in links(page):
             target = page.parent / path if path else page
             assert target.exists(), f"{page}: {path}"
-            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.M) if anchor else []
-            assert not anchor or anchor in map(anchor_of, headings), f"{page}: {path}#{anchor}"
+            assert not anchor or anchor in anchors(target.resolve()), f"{page}: {path}#{anchor}"
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    return set(map(anchor_of, re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)))
 
 
 def anchor_of(heading: str) -> str:

@@ -23,6 +23,8 @@ FILE = re.compile(r"[\w./-]+/[\w.-]+\.py")
 UNIT = re.compile(r"[a-z_]+\.[a-z_]+")
 NAME = re.compile(r"(?:[A-Z]\w*[a-z]\w*|[A-Z][A-Z_]{3,})(?:\.\w+)*")
 """A class, a constant, or a member of a class."""
+NAMES_A_UNIT = re.compile(r"\bUnit(?:Builder)?\(|\bunit_name\b|\.name = ")
+"""Text of the files that are worth parsing for names of units."""
 BUILT = {ROOT / line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines() if line.startswith("/")}
 """Folders that `make` creates, so they may be missing in a fresh checkout."""
 CHANGES = [
@@ -149,8 +151,9 @@ def unit_names() -> set[str]:
     the state of the row.
     """
     names = {f"outbox.{state}" for state in get_args(OutboxState)}
-    for file in HOST.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    sources = (file.read_text(encoding="utf-8") for file in HOST.rglob("*.py"))
+    for source in filter(NAMES_A_UNIT.search, sources):
+        for node in ast.walk(ast.parse(source)):
             match node:
                 case ast.Call(func=ast.Name(id="Unit" | "UnitBuilder"), args=[value, *_]):
                     names.update(texts_in(value))

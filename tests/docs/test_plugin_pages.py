@@ -29,8 +29,10 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     reader.close()
 
 
-SHORT_PAGES = {"first-agent", "model-agent"}
-"""Pages that are executed in every test run; others start a dozen processes each."""
+SHORT_PAGES = {"model-agent"}
+"""Pages that are executed in every test run; others start a dozen processes each. The README has the first commands of
+`first-agent`, and `tests/walkthrough` executes them.
+"""
 
 
 def pages() -> Iterator[Any]:

@@ -17,7 +17,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     try:
         engine.run("make", "release")
         engine.build_base()
-        engine.podman("build", "--quiet", "--format=docker", "--file=deploy/image/Containerfile", f"--tag={IMAGE}", ".")
+        options = ("--quiet", "--layers=false", "--format=docker", f"--tag={IMAGE}")
+        engine.podman("build", *options, "--file=deploy/image/Containerfile", ".")
         yield engine
     finally:
         engine.close()

@@ -10,7 +10,7 @@ import yaml
 from tests.support.harness import ROOT
 
 KUBERNETES = ROOT / "deploy" / "kubernetes"
-VARIANTS = ("base", "overlays/postgres", "overlays/runtime", "overlays/box", "overlays/ingress")
+VARIANTS = ("base", "overlays/postgres", "overlays/cluster", "overlays/runtime", "overlays/box", "overlays/ingress")
 
 
 def kubectl() -> str:

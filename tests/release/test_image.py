@@ -24,6 +24,7 @@ HARDENED = (
     "--no-healthcheck",
 )
 ALONE = (*HARDENED, "--network=none")
+MAX_IMAGE_BYTES = 900_000_000
 TOKEN = "a-token-of-the-implementation"
 
 
@@ -66,6 +67,10 @@ def test_the_image_has_no_pip_and_no_compiler(engine: Engine) -> None:
     assert (
         engine.podman("run", "--rm", "--network=none", "--no-healthcheck", "--entrypoint=sh", IMAGE, "-c", found) == ""
     )
+
+
+def test_the_image_is_small(engine: Engine) -> None:
+    assert int(engine.podman("image", "inspect", "--format", "{{.Size}}", IMAGE)) < MAX_IMAGE_BYTES
 
 
 async def test_a_onebot_implementation_outside_the_container_connects(engine: Engine, tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def test_pods_are_hardened_and_probed(variant: str) -> None:
         makes_sandboxes = spec["containers"][0]["name"] == "box"
         assert spec["automountServiceAccountToken"] is False
         assert spec["securityContext"]["runAsNonRoot"] is True
-        assert spec["securityContext"]["seccompProfile"]["type"] == "Localhost" if makes_sandboxes else "RuntimeDefault"
+        profile = spec["securityContext"]["seccompProfile"]["type"]
+        assert profile == ("Localhost" if makes_sandboxes else "RuntimeDefault")
         assert spec.get("hostUsers", True) is not makes_sandboxes
         assert not any("hostPath" in volume for volume in spec["volumes"])
         for container in [*spec["containers"], *spec.get("initContainers", [])]:
@@ -66,16 +67,41 @@ def test_pods_are_hardened_and_probed(variant: str) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_one_host_owns_its_volume_and_nodes_can_be_drained(variant: str) -> None:
+def test_each_host_owns_its_volume_and_nodes_can_be_drained(variant: str) -> None:
     found = objects(variant)
     for each in found:
         if each["kind"] == "StatefulSet":
-            assert each["spec"]["replicas"] == 1
+            assert each["spec"]["replicas"] == (2 if variant == "overlays/cluster" else 1)
             [claim] = each["spec"]["volumeClaimTemplates"]
             assert claim["spec"]["accessModes"] == ["ReadWriteOnce"]
     [budget] = [each for each in found if each["kind"] == "PodDisruptionBudget"]
     assert budget["spec"]["maxUnavailable"] == 1
     assert "minAvailable" not in budget["spec"]
+
+
+def test_several_hosts_have_one_key_and_reach_each_other_by_name() -> None:
+    found = objects("overlays/cluster")
+    [host] = [each for each in found if each["kind"] == "StatefulSet"]
+    [names] = [each for each in found if each["kind"] == "Service" and each["spec"].get("clusterIP") == "None"]
+    spec = host["spec"]["template"]["spec"]
+    [container] = spec["containers"]
+    order = [each["name"] for each in container["env"]]
+    variables = {each["name"]: each.get("value", "") for each in container["env"]}
+
+    assert host["spec"]["serviceName"] == names["metadata"]["name"]
+    assert names["spec"]["publishNotReadyAddresses"] is True, "a Host that is leaving still has parts"
+    assert variables["PARLOUR__CLUSTER__ENABLED"] == "true"
+    port = container["ports"][0]["containerPort"]
+    assert variables["PARLOUR__CLUSTER__ADDRESS"] == (
+        f"http://$(PARLOUR__CLUSTER__NAME).{names['metadata']['name']}:{port}"
+    )
+    used, using = (order.index(f"PARLOUR__CLUSTER__{name}") for name in ("NAME", "ADDRESS"))
+    assert used < using, "Kubernetes expands only variables that stand before"
+    assert [each["name"] for each in spec["initContainers"]] == ["key", "check"]
+    assert {each["secret"]["secretName"] for each in spec["volumes"] if "secret" in each} == {
+        *("parlour-key", "parlour-secrets"),
+    }
+    assert spec["topologySpreadConstraints"]
 
 
 def test_only_the_host_reaches_the_runtime() -> None:

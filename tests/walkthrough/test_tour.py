@@ -10,6 +10,8 @@ from tests.docs.pages import ROOT, Reader, blocks
 TOUR = ROOT / "docs" / "guide" / "tour.md"
 TWO_MINUTES = 120.0
 
+pytestmark = [pytest.mark.long, pytest.mark.quiet]
+
 
 @pytest.fixture
 def reader(tmp_path: Path) -> Iterator[Reader]:

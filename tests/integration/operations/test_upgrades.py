@@ -1,6 +1,6 @@
 """Tests that data folders and databases of old releases open with this one, and that plugins of then still run.
 
-`tests/fixtures/upgrades/make.py` made the fixtures.
+`tests/fixtures/upgrades/make.py` made the fixtures; the README beside it has the commands.
 """
 
 import json
@@ -19,6 +19,8 @@ from tests.support.harness import ROOT, Host
 
 FIXTURES = ROOT / "tests" / "fixtures" / "upgrades"
 FILES = ("first-schema", "before-new-names")
+DUMPS = ("first-postgres", "before-new-names-postgres")
+"""The first Host that could use PostgreSQL is younger than the first one with a schema."""
 
 
 def unpack(name: str, folder: Path) -> dict[str, Any]:
@@ -78,10 +80,11 @@ def test_a_data_folder_of_an_old_release_opens_and_its_plugin_answers(name: str,
 
 
 @pytest.mark.long
-def test_a_postgresql_database_of_an_old_release_opens_and_its_plugin_answers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", DUMPS)
+def test_a_postgresql_database_of_an_old_release_opens_and_its_plugin_answers(name: str, tmp_path: Path) -> None:
     with PostgresServer() as server:
         url = server.url(server.create())
-        facts = unpack("before-new-names-postgres", tmp_path)
+        facts = unpack(name, tmp_path)
         server.run_file(tmp_path / "data" / "postgres.sql", url)
         host = Host(tmp_path, PARLOUR__DATABASE__URL=url)
         checked = parlour_here("db", "check", "--data", host.data, environment={"PARLOUR__DATABASE__URL": url})

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -31,9 +32,13 @@ def add_moderator(host: Host, service: ModelServer) -> str:
     return add_model(host, add_provider(host, service), name="omni-moderation", type="moderation")
 
 
+def response(**fields: Any) -> Raw:
+    return Raw(json.dumps(fields).encode(), content_type="application/json")
+
+
 def verdict(flagged: bool) -> Raw:
     result = {"flagged": flagged, "categories": {"hate": flagged}, "category_scores": {"hate": 0.87}}
-    return Raw(json.dumps({"id": "m", "results": [result]}).encode(), content_type="application/json")
+    return response(id="m", results=[result])
 
 
 def steps(host: Host, event_id: str) -> str:
@@ -65,6 +70,27 @@ def test_moderation_service_decides_and_its_failure_lets_messages_pass(filtering
     unknown = filtering.ask(agent, "another text")
     assert texts(unknown) == ["ANOTHER TEXT"]
     assert "gave no verdict, so the text passed" in steps(filtering, unknown["event_id"])
+
+
+def test_services_that_only_moderate_are_asked_in_their_own_formats(filtering: Host, service: ModelServer) -> None:
+    def ask_with(kind: str, path: str, key: str) -> tuple[Json, str]:
+        fields = {"kind": kind, "base_url": f"{service.address}{path}", "api_keys": [key]}
+        provider_id = add_provider(filtering, service, **fields)
+        asks = {"use": "moderation", "config": {"model_id": add_model(filtering, provider_id, type="moderation")}}
+        agent = filtering.agent(ECHO, message_policy={"filters": {"input": [asks]}})
+        asked = filtering.ask(agent, "a hateful text")
+        return asked, steps(filtering, asked["event_id"])
+
+    found = {"type": 12, "subType": 5, "conclusionType": 2, "hits": [{"probability": 0.93}]}
+    service.will(response(access_token="24.t", expires_in=2_592_000), response(conclusionType=2, data=[found]))
+    refused, why = ask_with("baidu-censor", "", "an-api-key:a-secret-key")
+    assert (refused["outcome"], service.requests[-1].path.partition("?")[2]) == ("refused", "access_token=24.t")
+    assert "The input filter 1 (moderation) found: abuse 0.93." in why
+
+    service.will(response(verdict="block", categories={"hate": 0.9}))
+    refused, why = ask_with("moderation-webhook", "/check", "a-token")
+    assert (refused["outcome"], service.requests[-1].path) == ("refused", "/check")
+    assert "The input filter 1 (moderation) found: hate 0.90." in why
 
 
 def test_plugin_is_asked_as_filter_and_the_dry_run_names_it(filtering: Host) -> None:

@@ -1,4 +1,4 @@
-"""Tests long replies on QQ through the real program: as pictures, a merged forward or a file, and on the trail."""
+"""Tests the replies of policies on QQ through the real program: long ones in each form, and their style."""
 
 import base64
 from collections.abc import Iterator
@@ -23,10 +23,10 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 class Door:
     """A bot on QQ whose agent repeats what it is told."""
 
-    def __init__(self, host: Host, shape: str) -> None:
-        agent = host.agent(ECHO, message_policy={"long_text": {"over": 100, "as": shape}})
+    def __init__(self, host: Host, policy: dict[str, Any]) -> None:
+        agent = host.agent(ECHO, message_policy=policy)
         port = free_port()
-        made = host.http().post("/bots", json={"name": shape, "adapter": "onebot11", "adapter_config": {"port": port}})
+        made = host.http().post("/bots", json={"name": "q", "adapter": "onebot11", "adapter_config": {"port": port}})
         self.bot_id = made.json()["bot_id"]
         route = {"event_type": "message.*", "handler_type": "agent", "handler_config": {"agent_id": agent}}
         assert host.http().put(f"/bots/{self.bot_id}/routes", json=[route]).status_code == 200
@@ -44,6 +44,10 @@ class Door:
         return eventually(read, "the trail names the form")
 
 
+def sent_as(shape: str) -> dict[str, Any]:
+    return {"long_text": {"over": 100, "as": shape}}
+
+
 @pytest.fixture
 def door(host: Host, request: pytest.FixtureRequest) -> Iterator[Door]:
     door = Door(host, request.param)
@@ -56,7 +60,7 @@ def segments(sent: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     return [each["data"] for each in sent["message"] if each["type"] == kind]
 
 
-@pytest.mark.parametrize("door", ["image"], indirect=True)
+@pytest.mark.parametrize("door", [sent_as("image")], indirect=True)
 def test_long_reply_is_a_picture(door: Door) -> None:
     door.peer.say(LONG)
     sent = door.peer.next_call("send_private_msg")
@@ -68,7 +72,7 @@ def test_long_reply_is_a_picture(door: Door) -> None:
     assert door.peer.next_send()[1] == "short"
 
 
-@pytest.mark.parametrize("door", ["image"], indirect=True)
+@pytest.mark.parametrize("door", [sent_as("image")], indirect=True)
 def test_text_that_can_not_be_drawn_is_a_file(door: Door) -> None:
     door.peer.say("سلام عليكم " * 30)
     beginning = door.peer.next_call("send_private_msg")
@@ -78,7 +82,7 @@ def test_text_that_can_not_be_drawn_is_a_file(door: Door) -> None:
     assert "sent as file" in door.trail()
 
 
-@pytest.mark.parametrize("door", ["forward"], indirect=True)
+@pytest.mark.parametrize("door", [sent_as("forward")], indirect=True)
 def test_long_reply_is_a_merged_forward_of_the_bot(door: Door) -> None:
     door.peer.say(LONG)
     nodes = door.peer.next_call("send_private_forward_msg")["messages"]
@@ -86,3 +90,26 @@ def test_long_reply_is_a_merged_forward_of_the_bot(door: Door) -> None:
     text = "".join(each["data"]["text"] for node in nodes for each in node["data"]["content"])
     assert text.split() == LONG.split()
     assert "sent as forward" in door.trail()
+
+
+STYLE = {"reply": {"mention_sender": True, "quote": "first"}, "long_text": {"over": 100, "as": "file"}}
+
+
+@pytest.mark.parametrize("door", [STYLE], indirect=True)
+def test_reply_mentions_and_quotes_in_its_first_message_only(door: Door) -> None:
+    asked = door.peer.say(LONG, group=5, mention=True)
+    first = door.peer.next_call("send_group_msg")
+    assert [str(each["id"]) for each in segments(first, "reply")] == [str(asked)]
+    assert [str(each["qq"]) for each in segments(first, "at")] == ["7"]
+    file = door.peer.next_call("send_group_msg")
+    assert [each["type"] for each in file["message"]] == ["file"]
+
+    door.peer.say("in private")
+    private = door.peer.next_call("send_private_msg")
+    assert segments(private, "at") == []
+
+
+@pytest.mark.parametrize("door", [{"reply": {"quote": "never"}}], indirect=True)
+def test_reply_without_a_style_neither_mentions_nor_quotes(door: Door) -> None:
+    door.peer.say("hello", group=5, mention=True)
+    assert [each["type"] for each in door.peer.next_call("send_group_msg")["message"]] == ["text"]

@@ -4,7 +4,7 @@ import base64
 import itertools
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.dingtalk.adapter import DingTalkAdapter
 from parlour.platforms.dingtalk.api import DingTalkApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json
 from parlour.testing.dingtalk_simulator import DingTalkSimulator, SentDingTalkMessage
 from parlour.testing.dingtalk_simulator.simulator import CLIENT, SECRET, TEMPLATE
 from parlour.testing.native_payloads import read_samples
@@ -60,9 +60,6 @@ class DingTalkDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return DingTalkAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         name = f"user{next(self._numbers)}"
@@ -171,26 +168,18 @@ class DingTalkDriver(PlatformDriver):
         return len(self.simulator.stream.waiting)
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls() -> Sequence[ApiCall]:
     text = [{"type": "Plain", "text": "sent"}]
     hello = {"base64": HELLO}
     return [
-        _api("send_message", "messages.send", target_type="private", target_id=BOB, chain=text),
+        api_call("send_message", "messages.send", target_type="private", target_id=BOB, chain=text),
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
-        _action("check_access_token", {"valid": True}),
-        _action("refresh_access_token", {"refreshed": True}),
-        _action("get_file_url", {"url": None}, download_code="SAMPLE_FILE"),
-        _action("get_audio_base64", hello, download_code="SAMPLE_AUDIO"),
-        _action("download_image_base64", hello, download_code="SAMPLE_PICTURE"),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
+        action_call("check_access_token", {"valid": True}),
+        action_call("refresh_access_token", {"refreshed": True}),
+        action_call("get_file_url", {"url": None}, download_code="SAMPLE_FILE"),
+        action_call("get_audio_base64", hello, download_code="SAMPLE_AUDIO"),
+        action_call("download_image_base64", hello, download_code="SAMPLE_PICTURE"),
         ApiCall("call_platform_api", "platform.call", {"action": "check_access_token", "params": {}}),
-        _api("delete_message", "messages.delete", chat_type="private", chat_id=BOB),
+        api_call("delete_message", "messages.delete", chat_type="private", chat_id=BOB),
     ]

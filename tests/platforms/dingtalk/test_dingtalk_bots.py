@@ -71,7 +71,10 @@ async def test_a_card_is_completed_after_a_kill_at_its_end(own: Host) -> None:
         await simulator.until(lambda: simulator.made.count("v1.0/card/streaming") == 2)
         await asyncio.to_thread(own.kill)
         await asyncio.to_thread(own.start)
-        await simulator.until(lambda: any(each.text.startswith(WORDS) for each in simulator.sent(ANN)), 60)
+        await simulator.until(lambda: any(each.status == "3" for each in simulator.sent(ANN)), 60)
+    [card] = simulator.sent(ANN)
+    assert (card.text, card.finalized) == (WORDS, True)
+    assert all(WORDS.startswith(each) for each in card.versions)
 
 
 @pytest.mark.long

@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.discord.adapter import DiscordAdapter
 from parlour.platforms.discord.api import DiscordApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json, known_fields
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json, known_fields
 from parlour.testing.discord_simulator import DiscordSimulator
 from parlour.testing.discord_simulator.world import BOT_ID, THREAD, VOICE_CHANNEL
 from parlour.testing.native_payloads import read_samples
@@ -78,9 +78,6 @@ class DiscordDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return DiscordAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         world = self.simulator.world
@@ -202,14 +199,6 @@ class DiscordDriver(PlatformDriver):
         self.simulator.faults.stay_silent("send")
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls(own: str, theirs: str) -> Sequence[ApiCall]:
     group, channel = {"group_id": GUILD}, {"channel_id": CHANNEL}
     member = {**group, "user_id": BOB}
@@ -219,47 +208,47 @@ def _calls(own: str, theirs: str) -> Sequence[ApiCall]:
     voice = {"guild_id": GUILD, "channel_id": VOICE}
     return [
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": True}),
-        _api("send_message", "messages.send", target_type="group", target_id=CHANNEL, chain=text),
-        _api("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
-        _api("send_message", "messages.send", target_type="group", target_id=GUILD, chain=text),
-        _api("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
-        _api("get_message", "messages.get", {"sender": {"id": BOB}}, **{**message, "message_id": theirs}),
-        _api("forward_message", "messages.forward", **away, to_chat_type="private", to_chat_id=ANN),
-        _api("react", "messages.react", **{**message, "message_id": theirs}, reaction="👍", add=True),
-        _api("get_group_info", "groups.info", {"name": "The Guild", "member_count": 5}, **group),
-        _api("get_group_info", "groups.info", {"name": "talk"}, group_id=CHANNEL),
-        _api("get_group_list", "groups.list"),
-        _api("get_group_member_list", "groups.members", None, **group),
-        _api("get_group_member_info", "groups.member", {"role": "owner"}, group_id=CHANNEL, user_id=ANN),
-        _api("set_group_name", "groups.rename", **group, name="renamed"),
-        _api("set_group_name", "groups.rename", group_id=CHANNEL, name="chatter"),
-        _api("mute_member", "groups.mute", **member, duration=60),
-        _api("unmute_member", "groups.unmute", **member),
-        _api("mute_member", "groups.mute", **member, duration=0),
-        _api("kick_member", "groups.kick", **{**group, "user_id": EVE}),
-        _api("is_muted", "groups.is_muted", False, **group),
-        _api("leave_group", "groups.leave", group_id=LEFT),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
-        _api("send_typing", "messages.typing", chat_type="group", chat_id=CHANNEL),
-        _action("get_channel", {"id": IN_THREAD}, channel_id=IN_THREAD),
-        _action("get_guild", {"id": GUILD}, guild_id=GUILD),
-        _action("get_guild_channels", None, guild_id=GUILD),
-        _action("get_guild_roles", None, guild_id=GUILD),
-        _action("create_invite", {"max_uses": 1}, **channel, max_uses=1),
-        _action("pin_message", None, **channel, message_id=own),
-        _action("pin_message", None, **channel, message_id=theirs),
-        _action("unpin_message", None, **channel, message_id=own),
-        _action("add_reaction", None, **channel, message_id=theirs, emoji="wave:123456789012345678"),
-        _action("add_reaction", None, **channel, message_id=theirs, emoji="🎉"),
-        _action("remove_reaction", None, **channel, message_id=theirs, emoji="🎉"),
-        _action("typing", None, channel_id=IN_THREAD),
-        _action("join_voice_channel", {"connected": True, "channel_id": VOICE}, **voice),
-        _action("get_voice_connection_status", {"connected": True, "channel_id": VOICE}, guild_id=GUILD),
-        _action("list_active_voice_connections", [voice]),
-        _action("get_voice_channel_info", {"user_ids": [BOT_ID]}, channel_id=VOICE),
-        _action("leave_voice_channel", {"connected": False}, guild_id=GUILD),
+        api_call("send_message", "messages.send", target_type="group", target_id=CHANNEL, chain=text),
+        api_call("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
+        api_call("send_message", "messages.send", target_type="group", target_id=GUILD, chain=text),
+        api_call("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
+        api_call("get_message", "messages.get", {"sender": {"id": BOB}}, **{**message, "message_id": theirs}),
+        api_call("forward_message", "messages.forward", **away, to_chat_type="private", to_chat_id=ANN),
+        api_call("react", "messages.react", **{**message, "message_id": theirs}, reaction="👍", add=True),
+        api_call("get_group_info", "groups.info", {"name": "The Guild", "member_count": 5}, **group),
+        api_call("get_group_info", "groups.info", {"name": "talk"}, group_id=CHANNEL),
+        api_call("get_group_list", "groups.list"),
+        api_call("get_group_member_list", "groups.members", None, **group),
+        api_call("get_group_member_info", "groups.member", {"role": "owner"}, group_id=CHANNEL, user_id=ANN),
+        api_call("set_group_name", "groups.rename", **group, name="renamed"),
+        api_call("set_group_name", "groups.rename", group_id=CHANNEL, name="chatter"),
+        api_call("mute_member", "groups.mute", **member, duration=60),
+        api_call("unmute_member", "groups.unmute", **member),
+        api_call("mute_member", "groups.mute", **member, duration=0),
+        api_call("kick_member", "groups.kick", **{**group, "user_id": EVE}),
+        api_call("is_muted", "groups.is_muted", False, **group),
+        api_call("leave_group", "groups.leave", group_id=LEFT),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
+        api_call("send_typing", "messages.typing", chat_type="group", chat_id=CHANNEL),
+        action_call("get_channel", {"id": IN_THREAD}, channel_id=IN_THREAD),
+        action_call("get_guild", {"id": GUILD}, guild_id=GUILD),
+        action_call("get_guild_channels", None, guild_id=GUILD),
+        action_call("get_guild_roles", None, guild_id=GUILD),
+        action_call("create_invite", {"max_uses": 1}, **channel, max_uses=1),
+        action_call("pin_message", None, **channel, message_id=own),
+        action_call("pin_message", None, **channel, message_id=theirs),
+        action_call("unpin_message", None, **channel, message_id=own),
+        action_call("add_reaction", None, **channel, message_id=theirs, emoji="wave:123456789012345678"),
+        action_call("add_reaction", None, **channel, message_id=theirs, emoji="🎉"),
+        action_call("remove_reaction", None, **channel, message_id=theirs, emoji="🎉"),
+        action_call("typing", None, channel_id=IN_THREAD),
+        action_call("join_voice_channel", {"connected": True, "channel_id": VOICE}, **voice),
+        action_call("get_voice_connection_status", {"connected": True, "channel_id": VOICE}, guild_id=GUILD),
+        action_call("list_active_voice_connections", [voice]),
+        action_call("get_voice_channel_info", {"user_ids": [BOT_ID]}, channel_id=VOICE),
+        action_call("leave_voice_channel", {"connected": False}, guild_id=GUILD),
         ApiCall("call_platform_api", "platform.call", {"action": "get_guild", "params": {"guild_id": GUILD}}),
-        _api("delete_message", "messages.delete", **message),
+        api_call("delete_message", "messages.delete", **message),
     ]
 
 

@@ -3,7 +3,7 @@
 import base64
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,7 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.email.adapter import EmailAdapter
 from parlour.platforms.email.api import EmailApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, api_call
 from parlour.testing.email_simulator import EmailSimulator, SentMail
 from parlour.testing.email_simulator.world import BOT_ADDRESS, PASSWORD
 from parlour.testing.native_payloads import read_samples
@@ -70,9 +69,6 @@ class EmailDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return EmailAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         number = next(self._numbers)
@@ -163,10 +159,10 @@ class EmailDriver(PlatformDriver):
         chat = {"chat_type": "private", "chat_id": BOB, "message_id": "known@people.example"}
         await probe.calls(
             ApiCall("reply_message", "reply", {"message": "a reply", "quote": True}),
-            _api("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
-            _api("send_message", "messages.send", target_type="group", target_id=both, chain=text),
-            _api("get_message", "messages.get", {"sender": {"id": BOB}}, **chat),
-            _api("get_user_info", "users.info", {"nickname": BOB}, user_id=BOB),
+            api_call("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
+            api_call("send_message", "messages.send", target_type="group", target_id=both, chain=text),
+            api_call("get_message", "messages.get", {"sender": {"id": BOB}}, **chat),
+            api_call("get_user_info", "users.info", {"nickname": BOB}, user_id=BOB),
         )
         assert stored.uid
         assert [each.recipients for each in self.simulator.sent() if each.text == "sent"] == [[EVE], [BOB, EVE]]
@@ -191,7 +187,3 @@ class EmailDriver(PlatformDriver):
 
     def unacknowledged(self) -> int:
         return self.simulator.unseen()
-
-
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)

@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.irc.adapter import IrcAdapter
 from parlour.platforms.irc.api import IrcApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json, known_fields
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
 from parlour.testing.irc_simulator import IrcSimulator, SentIrcMessage
 from parlour.testing.irc_simulator.simulator import ACCOUNT, PASSWORD
 from parlour.testing.irc_simulator.world import SimulatedIrcUser, fold
@@ -72,9 +71,6 @@ class IrcDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return IrcAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def online(self) -> None:
         """Waits until the bot is in its channels, of which it joins this one last."""
@@ -151,11 +147,6 @@ class IrcDriver(PlatformDriver):
                 return (sent.component_type, sent.data) == (received.component_type, received.data)
         return sent == received
 
-    async def produce_events(self, probe: Probe) -> list[Json]:
-        for sample in self.samples:
-            await self.deliver(sample.native)
-        return [known_fields(sample.decoded) for sample in self.samples]
-
     async def use_apis(self, probe: Probe) -> None:
         simulator, world = self.simulator, self.simulator.world
         await self.online()
@@ -196,34 +187,28 @@ class IrcDriver(PlatformDriver):
         self.simulator.faults.stay_silent("PRIVMSG")
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls(own: str, left: str, kicked: str, ann: str, seen: str) -> Sequence[ApiCall]:
     chat = {"chat_type": "private", "chat_id": ann}
     quoting = [{"type": "Quote", "id": seen}, {"type": "Plain", "text": "quoting"}]
     whois = {"nick": "Ann", "user_id": ann}
     return [
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _api("send_message", "messages.send", target_type="group", target_id=own, chain=quoting),
-        _api("react", "messages.react", **chat, message_id=seen, reaction="👍"),
-        _api("send_typing", "messages.typing", **chat),
-        _api("get_group_info", "groups.info", {"name": own, "member_count": 3}, group_id=own),
-        _api("get_group_list", "groups.list"),
-        _api("get_group_member_list", "groups.members", group_id=own),
-        _api("get_group_member_info", "groups.member", {"user": {"nickname": "Loud"}}, group_id=own, user_id=kicked),
-        _api("kick_member", "groups.kick", group_id=own, user_id=kicked),
-        _api("leave_group", "groups.leave", group_id=left),
-        _api("answer_group_invite", "users.answer_group_invite", request_id="#later", approve=True),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ann),
-        _action("join_channel", {"channel": "#more"}, channel="#more"),
-        _action("set_topic", channel=own, topic="tea"),
-        _action("set_ban", channel=own, mask="*!*@bad.example"),
-        _action("whois", whois, nick="Ann"),
+        api_call("send_message", "messages.send", target_type="group", target_id=own, chain=quoting),
+        api_call("react", "messages.react", **chat, message_id=seen, reaction="👍"),
+        api_call("send_typing", "messages.typing", **chat),
+        api_call("get_group_info", "groups.info", {"name": own, "member_count": 3}, group_id=own),
+        api_call("get_group_list", "groups.list"),
+        api_call("get_group_member_list", "groups.members", group_id=own),
+        api_call(
+            "get_group_member_info", "groups.member", {"user": {"nickname": "Loud"}}, group_id=own, user_id=kicked
+        ),
+        api_call("kick_member", "groups.kick", group_id=own, user_id=kicked),
+        api_call("leave_group", "groups.leave", group_id=left),
+        api_call("answer_group_invite", "users.answer_group_invite", request_id="#later", approve=True),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ann),
+        action_call("join_channel", {"channel": "#more"}, channel="#more"),
+        action_call("set_topic", channel=own, topic="tea"),
+        action_call("set_ban", channel=own, mask="*!*@bad.example"),
+        action_call("whois", whois, nick="Ann"),
         ApiCall("call_platform_api", "platform.call", {"action": "whois", "params": {"nick": "Ann"}}, whois),
     ]

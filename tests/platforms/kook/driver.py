@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.kook.adapter import KookAdapter
 from parlour.platforms.kook.api import KookApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json, known_fields
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json
 from parlour.testing.kook_simulator import KookSimulator
 from parlour.testing.kook_simulator.world import BOT_ID
 from parlour.testing.native_payloads import read_samples
@@ -70,9 +70,6 @@ class KookDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return KookAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         world = self.simulator.world
@@ -154,11 +151,6 @@ class KookDriver(PlatformDriver):
                 return (sent.component_type, sent.data) == (received.component_type, received.data)
         return sent == received
 
-    async def produce_events(self, probe: Probe) -> list[Json]:
-        for sample in self.samples:
-            await self.deliver(sample.native)
-        return [known_fields(sample.decoded) for sample in self.samples]
-
     async def use_apis(self, probe: Probe) -> None:
         world = self.simulator.world
         world.add_guild("left soon", LEFT, ANN)
@@ -187,14 +179,6 @@ class KookDriver(PlatformDriver):
         self.simulator.faults.stay_silent("direct-message/create")
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls(own: str, theirs: str) -> Sequence[ApiCall]:
     group = {"group_id": CHANNEL}
     text = [{"type": "Plain", "text": "sent"}]
@@ -202,29 +186,29 @@ def _calls(own: str, theirs: str) -> Sequence[ApiCall]:
     upload = ApiCall("upload_file", "media.upload", {"content": "hello", "filename": "a.txt"})
     return [
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": True}),
-        _api("send_message", "messages.send", target_type="group", target_id=CHANNEL, chain=text),
-        _api("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
-        _api("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
-        _api("get_message", "messages.get", {"sender": {"id": BOB}}, **{**message, "message_id": theirs}),
-        _api("react", "messages.react", **{**message, "message_id": theirs}, reaction="👍", add=True),
-        _api("get_group_info", "groups.info", {"name": "talk"}, **group),
-        _api("get_group_info", "groups.info", {"name": "The Server", "owner_id": ANN}, group_id=GUILD),
-        _api("get_group_list", "groups.list"),
-        _api("get_group_member_list", "groups.members", None, **group),
-        _api("get_group_member_info", "groups.member", {"role": "owner"}, **group, user_id=ANN),
-        _api("set_group_name", "groups.rename", **group, name="renamed"),
-        _api("kick_member", "groups.kick", **group, user_id=EVE),
-        _api("leave_group", "groups.leave", group_id=LEFT),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
+        api_call("send_message", "messages.send", target_type="group", target_id=CHANNEL, chain=text),
+        api_call("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
+        api_call("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
+        api_call("get_message", "messages.get", {"sender": {"id": BOB}}, **{**message, "message_id": theirs}),
+        api_call("react", "messages.react", **{**message, "message_id": theirs}, reaction="👍", add=True),
+        api_call("get_group_info", "groups.info", {"name": "talk"}, **group),
+        api_call("get_group_info", "groups.info", {"name": "The Server", "owner_id": ANN}, group_id=GUILD),
+        api_call("get_group_list", "groups.list"),
+        api_call("get_group_member_list", "groups.members", None, **group),
+        api_call("get_group_member_info", "groups.member", {"role": "owner"}, **group, user_id=ANN),
+        api_call("set_group_name", "groups.rename", **group, name="renamed"),
+        api_call("kick_member", "groups.kick", **group, user_id=EVE),
+        api_call("leave_group", "groups.leave", group_id=LEFT),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
         upload,
-        _action("get_current_user", {"id": BOT_ID}),
-        _action("get_user", {"roles": []}, user_id=BOB, guild_id=GUILD),
-        _action("get_channel", {"id": CHANNEL}, channel_id=CHANNEL),
-        _action("get_guild", {"id": GUILD}, guild_id=GUILD),
-        _action("get_gateway"),
-        _action("send_direct_message", None, user_id=BOB, content="direct"),
+        action_call("get_current_user", {"id": BOT_ID}),
+        action_call("get_user", {"roles": []}, user_id=BOB, guild_id=GUILD),
+        action_call("get_channel", {"id": CHANNEL}, channel_id=CHANNEL),
+        action_call("get_guild", {"id": GUILD}, guild_id=GUILD),
+        action_call("get_gateway"),
+        action_call("send_direct_message", None, user_id=BOB, content="direct"),
         ApiCall("call_platform_api", "platform.call", {"action": "get_current_user", "params": {}}),
-        _api("delete_message", "messages.delete", **message),
+        api_call("delete_message", "messages.delete", **message),
     ]
 
 

@@ -3,7 +3,7 @@
 import itertools
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.lark.adapter import LarkAdapter
 from parlour.platforms.lark.api import LarkApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json, known_fields
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json, known_fields
 from parlour.testing.lark_simulator import LarkSimulator
 from parlour.testing.lark_simulator.simulator import APP_ID, APP_SECRET
 from parlour.testing.lark_simulator.world import BOT
@@ -87,9 +87,6 @@ class LarkDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return LarkAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         world = self.simulator.world
@@ -256,14 +253,6 @@ def _elements(markdown: str, mentions: list[Json]) -> list[Json]:
     return [each for each in elements if each.get("text") != ""]
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls(own: str, theirs: str) -> Sequence[ApiCall]:
     group = {"group_id": CHAT}
     text = [{"type": "Plain", "text": "sent"}]
@@ -273,29 +262,29 @@ def _calls(own: str, theirs: str) -> Sequence[ApiCall]:
     resource = {"message_id": theirs, "file_key": "img_theirs", "type": "image"}
     return [
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _api("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
-        _api("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
-        _api("get_message", "messages.get", {"sender": {"id": BOB}}, **other),
-        _api("forward_message", "messages.forward", **away, to_chat_type="private", to_chat_id=ANN),
-        _api("react", "messages.react", **other, reaction="🎉", add=True),
-        _api("react", "messages.react", **other, reaction="👍", add=True),
-        _api("react", "messages.react", **other, reaction="🎉", add=False),
-        _api("get_group_info", "groups.info", {"name": "talk", "member_count": 4}, **group),
-        _api("get_group_list", "groups.list"),
-        _api("get_group_member_list", "groups.members", None, **group),
-        _api("get_group_member_info", "groups.member", {"role": "owner"}, **group, user_id=ANN),
-        _api("set_group_name", "groups.rename", **group, name="renamed"),
-        _api("kick_member", "groups.kick", **group, user_id=EVE),
-        _api("leave_group", "groups.leave", group_id=LEFT),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
-        _action("get_mode", {"mode": "long_connection", "open_id": BOT}),
-        _action("check_tenant_access_token", {"valid": True}),
-        _action("refresh_tenant_access_token", {"refreshed": True}),
-        _action("get_chat", {"chat_mode": "group"}, chat_id=CHAT),
-        _action("get_message", None, message_id=theirs),
-        _action("get_message_resource", {"base64": HELLO}, **resource),
+        api_call("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
+        api_call("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
+        api_call("get_message", "messages.get", {"sender": {"id": BOB}}, **other),
+        api_call("forward_message", "messages.forward", **away, to_chat_type="private", to_chat_id=ANN),
+        api_call("react", "messages.react", **other, reaction="🎉", add=True),
+        api_call("react", "messages.react", **other, reaction="👍", add=True),
+        api_call("react", "messages.react", **other, reaction="🎉", add=False),
+        api_call("get_group_info", "groups.info", {"name": "talk", "member_count": 4}, **group),
+        api_call("get_group_list", "groups.list"),
+        api_call("get_group_member_list", "groups.members", None, **group),
+        api_call("get_group_member_info", "groups.member", {"role": "owner"}, **group, user_id=ANN),
+        api_call("set_group_name", "groups.rename", **group, name="renamed"),
+        api_call("kick_member", "groups.kick", **group, user_id=EVE),
+        api_call("leave_group", "groups.leave", group_id=LEFT),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
+        action_call("get_mode", {"mode": "long_connection", "open_id": BOT}),
+        action_call("check_tenant_access_token", {"valid": True}),
+        action_call("refresh_tenant_access_token", {"refreshed": True}),
+        action_call("get_chat", {"chat_mode": "group"}, chat_id=CHAT),
+        action_call("get_message", None, message_id=theirs),
+        action_call("get_message_resource", {"base64": HELLO}, **resource),
         ApiCall("call_platform_api", "platform.call", {"action": "get_mode", "params": {}}),
-        _api("delete_message", "messages.delete", **message),
+        api_call("delete_message", "messages.delete", **message),
     ]
 
 

@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.line.adapter import LineAdapter
 from parlour.platforms.line.api import LineApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json, known_fields
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json
 from parlour.testing.line_simulator import LineSimulator, SentLineMessage
 from parlour.testing.line_simulator.simulator import ACCESS_TOKEN, CHANNEL_SECRET
 from parlour.testing.line_simulator.world import BOT_USER, line_id
@@ -79,9 +79,6 @@ class LineDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return LineAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         world, number = self.simulator.world, next(self._numbers)
@@ -179,11 +176,6 @@ class LineDriver(PlatformDriver):
                 return (sent.component_type, sent.data) == (received.component_type, received.data)
         return sent == received
 
-    async def produce_events(self, probe: Probe) -> list[Json]:
-        for sample in self.samples:
-            await self.deliver(sample.native)
-        return [known_fields(sample.decoded) for sample in self.samples]
-
     async def use_apis(self, probe: Probe) -> None:
         simulator = self.simulator
         left = simulator.world.add_group("left soon", ANN)
@@ -239,28 +231,20 @@ def native_text(payload: Json) -> tuple[str, Json]:
     return text, {"mention": {"mentionees": mentionees}, "emojis": emojis}
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls(left: str, seen: str) -> Sequence[ApiCall]:
     group = {"group_id": GROUP}
     text = [{"type": "Plain", "text": "sent"}]
     quoting = [{"type": "Quote", "id": seen}, {"type": "Plain", "text": "quoting"}]
     return [
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _api("send_message", "messages.send", target_type="group", target_id=GROUP, chain=text),
-        _api("send_message", "messages.send", target_type="private", target_id=ANN, chain=quoting),
-        _api("send_typing", "messages.typing", chat_type="private", chat_id=ANN),
-        _api("get_group_info", "groups.info", {"name": "talk", "member_count": 3}, **group),
-        _api("get_group_member_info", "groups.member", {"user": {"nickname": "Bob"}}, **group, user_id=BOB),
-        _api("leave_group", "groups.leave", group_id=left),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
-        _action("get_quota", {"type": "none"}),
-        _action("get_bot_info", {"userId": BOT_USER}),
+        api_call("send_message", "messages.send", target_type="group", target_id=GROUP, chain=text),
+        api_call("send_message", "messages.send", target_type="private", target_id=ANN, chain=quoting),
+        api_call("send_typing", "messages.typing", chat_type="private", chat_id=ANN),
+        api_call("get_group_info", "groups.info", {"name": "talk", "member_count": 3}, **group),
+        api_call("get_group_member_info", "groups.member", {"user": {"nickname": "Bob"}}, **group, user_id=BOB),
+        api_call("leave_group", "groups.leave", group_id=left),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
+        action_call("get_quota", {"type": "none"}),
+        action_call("get_bot_info", {"userId": BOT_USER}),
         ApiCall("call_platform_api", "platform.call", {"action": "get_bot_info", "params": {}}),
     ]

@@ -12,7 +12,7 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.matrix.adapter import MatrixAdapter
 from parlour.platforms.matrix.api import MatrixApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, api_call
 from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json
 from parlour.testing.adapter_suite.probe import eventually
 from parlour.testing.homeserver_proxy import HomeserverProxy
@@ -182,7 +182,7 @@ class MatrixDriver(PlatformDriver):
         made = await self.person.client.room_create(name=name, invite=[self.bot.user_id, *others], **wishes)
         room = str(require_success(made).room_id)
         await eventually(lambda: _is_invited(probe, room), "the plugin received the invitation")
-        await probe.calls(_api("answer_group_invite", "users.answer_group_invite", request_id=room, approve=True))
+        await probe.calls(api_call("answer_group_invite", "users.answer_group_invite", request_id=room, approve=True))
         await self.person.until(lambda: self.bot.user_id in self.person.members(room))
         return room
 
@@ -190,7 +190,9 @@ class MatrixDriver(PlatformDriver):
         ann, bob, bot = self.person, self.other, self.bot.user_id
         declined = str(require_success(await ann.client.room_create(name="declined", invite=[bot])).room_id)
         await eventually(lambda: _is_invited(probe, declined), "the plugin received the invitation")
-        await probe.calls(_api("answer_group_invite", "users.answer_group_invite", request_id=declined, approve=False))
+        await probe.calls(
+            api_call("answer_group_invite", "users.answer_group_invite", request_id=declined, approve=False)
+        )
         group = await self._invited(probe, "a group", bob.id, power_level_override={"users": {bot: 50}})
         require_success(await bob.client.join(group))
         earlier = await ann.say(group, "before")
@@ -241,19 +243,15 @@ def _has_event(probe: Probe, event_id: str) -> bool:
     return any(each["event_id"] == event_id for each in probe.events())
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
 def _plain(text: str) -> Json:
     return {"type": "Plain", "text": text}
 
 
 def _sends(group: str) -> list[ApiCall]:
     return [
-        _api("send_message", "messages.send", target_type="group", target_id=group, chain=[_plain("sent")]),
+        api_call("send_message", "messages.send", target_type="group", target_id=group, chain=[_plain("sent")]),
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": True}),
-        _api("upload_file", "media.upload", content="hello", filename="a.txt"),
+        api_call("upload_file", "media.upload", content="hello", filename="a.txt"),
     ]
 
 
@@ -261,12 +259,12 @@ def _reads(ann: Person, group: str, earlier: str) -> list[ApiCall]:
     chat = {"chat_type": "group", "chat_id": group, "message_id": earlier}
     about_ann = {"user": {"id": ann.id}, "role": "owner"}
     return [
-        _api("get_message", "messages.get", {"sender": {"id": ann.id}, "chain": [_plain("before")]}, **chat),
-        _api("get_group_info", "groups.info", {"id": group, "name": "a group", "member_count": 3}, group_id=group),
-        _api("get_group_list", "groups.list"),
-        _api("get_group_member_list", "groups.members", [None, None, None], group_id=group),
-        _api("get_group_member_info", "groups.member", about_ann, group_id=group, user_id=ann.id),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ann.id),
+        api_call("get_message", "messages.get", {"sender": {"id": ann.id}, "chain": [_plain("before")]}, **chat),
+        api_call("get_group_info", "groups.info", {"id": group, "name": "a group", "member_count": 3}, group_id=group),
+        api_call("get_group_list", "groups.list"),
+        api_call("get_group_member_list", "groups.members", [None, None, None], group_id=group),
+        api_call("get_group_member_info", "groups.member", about_ann, group_id=group, user_id=ann.id),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ann.id),
     ]
 
 
@@ -275,14 +273,14 @@ def _changes(bob: Person, group: str, sent: str, earlier: str) -> list[ApiCall]:
     own, others = {**chat, "message_id": sent}, {**chat, "message_id": earlier}
     forward = {"from_chat_type": "group", "from_chat_id": group, "to_chat_type": "group", "to_chat_id": group}
     return [
-        _api("edit_message", "messages.edit", **own, chain=[_plain("edited")]),
-        _api("react", "messages.react", **others, reaction="👍", add=True),
-        _api("react", "messages.react", **others, reaction="👍", add=True),
-        _api("react", "messages.react", **others, reaction="👍", add=False),
-        _api("forward_message", "messages.forward", **forward, message_id=earlier),
-        _api("delete_message", "messages.delete", **own),
-        _api("set_group_name", "groups.rename", group_id=group, name="renamed"),
-        _api("send_typing", "messages.typing", **chat),
-        _api("kick_member", "groups.kick", group_id=group, user_id=bob.id),
-        _api("leave_group", "groups.leave", group_id=group),
+        api_call("edit_message", "messages.edit", **own, chain=[_plain("edited")]),
+        api_call("react", "messages.react", **others, reaction="👍", add=True),
+        api_call("react", "messages.react", **others, reaction="👍", add=True),
+        api_call("react", "messages.react", **others, reaction="👍", add=False),
+        api_call("forward_message", "messages.forward", **forward, message_id=earlier),
+        api_call("delete_message", "messages.delete", **own),
+        api_call("set_group_name", "groups.rename", group_id=group, name="renamed"),
+        api_call("send_typing", "messages.typing", **chat),
+        api_call("kick_member", "groups.kick", group_id=group, user_id=bob.id),
+        api_call("leave_group", "groups.leave", group_id=group),
     ]

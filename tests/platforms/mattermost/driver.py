@@ -3,7 +3,7 @@
 import itertools
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.mattermost.adapter import MattermostAdapter
 from parlour.platforms.mattermost.api import MattermostApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json, known_fields
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json, known_fields
 from parlour.testing.mattermost_simulator import MattermostSimulator
 from parlour.testing.mattermost_simulator.world import BOT_ID, make_id
 from parlour.testing.native_payloads import read_samples
@@ -73,9 +73,6 @@ class MattermostDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return MattermostAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         world = self.simulator.world
@@ -215,14 +212,6 @@ class MattermostDriver(PlatformDriver):
         self.simulator.faults.stay_silent("posts")
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls(own: str, theirs: str) -> Sequence[ApiCall]:
     group = {"group_id": CHANNEL}
     text = [{"type": "Plain", "text": "sent"}]
@@ -232,30 +221,30 @@ def _calls(own: str, theirs: str) -> Sequence[ApiCall]:
     reaction = {**message, "message_id": theirs, "reaction": "👍"}
     return [
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _api("send_message", "messages.send", target_type="group", target_id=CHANNEL, chain=text),
-        _api("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
-        _api("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
-        _api("get_message", "messages.get", {"sender": {"id": BOB}}, **{**message, "message_id": theirs}),
-        _api("forward_message", "messages.forward", **away, to_chat_type="private", to_chat_id=DIRECT),
-        _api("react", "messages.react", **reaction, add=True),
-        _api("react", "messages.react", **{**reaction, "reaction": "🎉"}, add=True),
-        _api("react", "messages.react", **{**reaction, "reaction": "🎉"}, add=False),
-        _api("send_typing", "messages.typing", chat_type="group", chat_id=CHANNEL),
-        _api("get_group_info", "groups.info", {"name": "talk", "member_count": 5}, **group),
-        _api("get_group_list", "groups.list"),
-        _api("get_group_member_list", "groups.members", None, **group),
-        _api("get_group_member_info", "groups.member", {"role": "admin"}, **group, user_id=ANN),
-        _api("set_group_name", "groups.rename", **group, name="renamed"),
-        _api("kick_member", "groups.kick", **group, user_id=EVE),
-        _api("leave_group", "groups.leave", group_id=LEFT),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
-        _action("get_current_user", {"id": BOT_ID}),
-        _action("get_channel", {"id": CHANNEL}, channel_id=CHANNEL),
-        _action("get_thread", {"order": [theirs]}, **place),
-        _action("unpin_message", {"status": "OK"}, **place),
-        _action("pin_message", {"status": "OK"}, **place),
+        api_call("send_message", "messages.send", target_type="group", target_id=CHANNEL, chain=text),
+        api_call("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
+        api_call("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
+        api_call("get_message", "messages.get", {"sender": {"id": BOB}}, **{**message, "message_id": theirs}),
+        api_call("forward_message", "messages.forward", **away, to_chat_type="private", to_chat_id=DIRECT),
+        api_call("react", "messages.react", **reaction, add=True),
+        api_call("react", "messages.react", **{**reaction, "reaction": "🎉"}, add=True),
+        api_call("react", "messages.react", **{**reaction, "reaction": "🎉"}, add=False),
+        api_call("send_typing", "messages.typing", chat_type="group", chat_id=CHANNEL),
+        api_call("get_group_info", "groups.info", {"name": "talk", "member_count": 5}, **group),
+        api_call("get_group_list", "groups.list"),
+        api_call("get_group_member_list", "groups.members", None, **group),
+        api_call("get_group_member_info", "groups.member", {"role": "admin"}, **group, user_id=ANN),
+        api_call("set_group_name", "groups.rename", **group, name="renamed"),
+        api_call("kick_member", "groups.kick", **group, user_id=EVE),
+        api_call("leave_group", "groups.leave", group_id=LEFT),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
+        action_call("get_current_user", {"id": BOT_ID}),
+        action_call("get_channel", {"id": CHANNEL}, channel_id=CHANNEL),
+        action_call("get_thread", {"order": [theirs]}, **place),
+        action_call("unpin_message", {"status": "OK"}, **place),
+        action_call("pin_message", {"status": "OK"}, **place),
         ApiCall("call_platform_api", "platform.call", {"action": "get_current_user", "params": {}}),
-        _api("delete_message", "messages.delete", **message),
+        api_call("delete_message", "messages.delete", **message),
     ]
 
 

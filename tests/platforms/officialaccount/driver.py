@@ -5,7 +5,7 @@ import base64
 import itertools
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.officialaccount.adapter import OfficialAccountAdapter
 from parlour.platforms.officialaccount.api import OfficialAccountApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json
 from parlour.testing.errcode_simulator import xml_of
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.officialaccount_simulator import OfficialAccountSimulator, SentOfficialMessage
@@ -64,9 +64,6 @@ class OfficialAccountDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return OfficialAccountAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         """Creates a follower who has written before; official accounts have no groups."""
@@ -174,22 +171,14 @@ class OfficialAccountDriver(PlatformDriver):
         return len(self.simulator.calls.waiting)
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls() -> Sequence[ApiCall]:
     text = [{"type": "Plain", "text": "sent"}]
     return [
-        _api("send_message", "messages.send", target_type="private", target_id=BOB, chain=text),
+        api_call("send_message", "messages.send", target_type="private", target_id=BOB, chain=text),
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
-        _api("send_typing", "messages.typing", chat_type="private", chat_id=BOB),
-        _action("get_mode", {"mode": "service"}),
-        _action("get_cached_response_status", {"pending": False, "ready": False}, user_id=BOB),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
+        api_call("send_typing", "messages.typing", chat_type="private", chat_id=BOB),
+        action_call("get_mode", {"mode": "service"}),
+        action_call("get_cached_response_status", {"pending": False, "ready": False}, user_id=BOB),
         ApiCall("call_platform_api", "platform.call", {"action": "get_mode", "params": {}}),
     ]

@@ -3,7 +3,7 @@
 import itertools
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.onebot11.adapter import OneBotAdapter
 from parlour.platforms.onebot11.api import OneBotApi
 from parlour.platforms.onebot11.state import ConnectedAccounts
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json, known_fields
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json, known_fields
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
@@ -70,9 +70,6 @@ class OneBotDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return OneBotAdapter(link, backoff, ConnectedAccounts())
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         return SuiteChat(kind, str(next(self._numbers)))
@@ -198,14 +195,6 @@ def _fill_world(simulator: Simulator) -> None:
     world.forwards["fwd"] = [native.segment("node", user_id="7", nickname="Ann", content=[native.text("one")])]
 
 
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
 def _calls(message_id: str) -> list[ApiCall]:
     group, member = {"group_id": str(GROUP)}, {"group_id": str(GROUP), "user_id": str(MEMBER)}
     muted, kicked = {**member, "user_id": str(MUTED)}, {**member, "user_id": str(KICKED)}
@@ -214,42 +203,42 @@ def _calls(message_id: str) -> list[ApiCall]:
     away = {"from_chat_type": "private", "from_chat_id": str(FRIEND), "message_id": message_id}
     return [
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": True}),
-        _api("send_message", "messages.send", target_type="group", target_id=str(GROUP), chain=text),
-        _api("forward_message", "messages.forward", **away, to_chat_type="group", to_chat_id=str(GROUP)),
-        _api("get_message", "messages.get", {"message_id": message_id}, **chat),
-        _api("delete_message", "messages.delete", **chat),
-        _api("get_group_info", "groups.info", {"name": "the group", "member_count": 4}, **group),
-        _api("get_group_list", "groups.list", [{"id": str(GROUP)}, {"id": str(LEFT)}]),
-        _api("get_group_member_list", "groups.members", **group),
-        _api("get_group_member_info", "groups.member", {"display_name": f"card {MEMBER}"}, **member),
-        _api("set_group_name", "groups.rename", **group, name="renamed"),
-        _api("mute_member", "groups.mute", **member, duration=0),
-        _api("mute_member", "groups.mute", **muted, duration=60),
-        _api("unmute_member", "groups.unmute", **muted),
-        _api("kick_member", "groups.kick", **kicked),
-        _api("is_muted", "groups.is_muted", False, **group),
-        _api("leave_group", "groups.leave", group_id=str(LEFT)),
-        _api("get_user_info", "users.info", {"nickname": f"user {FRIEND}"}, user_id=str(FRIEND)),
-        _api("get_friend_list", "users.friends", [{"id": str(FRIEND), "remark": "my friend"}]),
-        _api("answer_friend_request", "users.answer_friend_request", **friend, approve=True, remark="A"),
-        _api("answer_group_invite", "users.answer_group_invite", request_id="invite-flag", approve=False),
-        _api("get_file_url", "media.url", "https://example.com/cat.jpg", file_id="cat.jpg"),
+        api_call("send_message", "messages.send", target_type="group", target_id=str(GROUP), chain=text),
+        api_call("forward_message", "messages.forward", **away, to_chat_type="group", to_chat_id=str(GROUP)),
+        api_call("get_message", "messages.get", {"message_id": message_id}, **chat),
+        api_call("delete_message", "messages.delete", **chat),
+        api_call("get_group_info", "groups.info", {"name": "the group", "member_count": 4}, **group),
+        api_call("get_group_list", "groups.list", [{"id": str(GROUP)}, {"id": str(LEFT)}]),
+        api_call("get_group_member_list", "groups.members", **group),
+        api_call("get_group_member_info", "groups.member", {"display_name": f"card {MEMBER}"}, **member),
+        api_call("set_group_name", "groups.rename", **group, name="renamed"),
+        api_call("mute_member", "groups.mute", **member, duration=0),
+        api_call("mute_member", "groups.mute", **muted, duration=60),
+        api_call("unmute_member", "groups.unmute", **muted),
+        api_call("kick_member", "groups.kick", **kicked),
+        api_call("is_muted", "groups.is_muted", False, **group),
+        api_call("leave_group", "groups.leave", group_id=str(LEFT)),
+        api_call("get_user_info", "users.info", {"nickname": f"user {FRIEND}"}, user_id=str(FRIEND)),
+        api_call("get_friend_list", "users.friends", [{"id": str(FRIEND), "remark": "my friend"}]),
+        api_call("answer_friend_request", "users.answer_friend_request", **friend, approve=True, remark="A"),
+        api_call("answer_group_invite", "users.answer_group_invite", request_id="invite-flag", approve=False),
+        api_call("get_file_url", "media.url", "https://example.com/cat.jpg", file_id="cat.jpg"),
         ApiCall("call_platform_api", "platform.call", {"action": "get_status", "params": {}}, {"online": True}),
-        _action("get_login_info", {"user_id": 10001}),
-        _action("get_status", {"online": True}),
-        _action("get_version_info", {"protocol_version": "v11"}),
-        _action("get_group_honor_info", {"type": "all"}, **group, type="all"),
-        _action("set_group_card", **member, card="new card"),
-        _action("set_group_special_title", **member, special_title="hero"),
-        _action("set_group_admin", **muted, enable=True),
-        _action("set_group_whole_ban", **group, enable=True),
-        _action("set_group_add_request", flag="join-flag", sub_type="add", approve=True),
-        _action("send_group_forward_msg", **group, messages=[native.segment("node", user_id="7", content=[])]),
-        _action("get_forward_msg", None, id="fwd"),
-        _action("get_record", {"url": "https://example.com/a.amr"}, file="a.amr", out_format="mp3"),
-        _action("get_image", {"url": "https://example.com/cat.jpg"}, file="cat.jpg"),
-        _action("can_send_image", {"yes": True}),
-        _action("can_send_record", {"yes": True}),
+        action_call("get_login_info", {"user_id": 10001}),
+        action_call("get_status", {"online": True}),
+        action_call("get_version_info", {"protocol_version": "v11"}),
+        action_call("get_group_honor_info", {"type": "all"}, **group, type="all"),
+        action_call("set_group_card", **member, card="new card"),
+        action_call("set_group_special_title", **member, special_title="hero"),
+        action_call("set_group_admin", **muted, enable=True),
+        action_call("set_group_whole_ban", **group, enable=True),
+        action_call("set_group_add_request", flag="join-flag", sub_type="add", approve=True),
+        action_call("send_group_forward_msg", **group, messages=[native.segment("node", user_id="7", content=[])]),
+        action_call("get_forward_msg", None, id="fwd"),
+        action_call("get_record", {"url": "https://example.com/a.amr"}, file="a.amr", out_format="mp3"),
+        action_call("get_image", {"url": "https://example.com/cat.jpg"}, file="cat.jpg"),
+        action_call("can_send_image", {"yes": True}),
+        action_call("can_send_record", {"yes": True}),
     ]
 
 

@@ -3,7 +3,7 @@
 import base64
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.qqofficial.adapter import QQAdapter
 from parlour.platforms.qqofficial.api import QQApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.qqofficial_simulator import QQSimulator, SentQQMessage
 from parlour.testing.qqofficial_simulator.simulator import APP, SECRET
@@ -52,9 +52,6 @@ class QQDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return QQAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         return SuiteChat(kind, f"{'CC' if kind == 'private' else 'DD'}{next(self._numbers):030X}")
@@ -158,23 +155,15 @@ class QQDriver(PlatformDriver):
         self.simulator.faults.stay_silent("messages")
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls(mode: str) -> Sequence[ApiCall]:
     text = [{"type": "Plain", "text": "sent"}]
     return [
-        _api("send_message", "messages.send", target_type="private", target_id=BOB, chain=text),
+        api_call("send_message", "messages.send", target_type="private", target_id=BOB, chain=text),
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _action("check_access_token", {"valid": True}),
-        _action("refresh_access_token", {"refreshed": True}),
-        _action("get_gateway_url", {"url": None}),
-        _action("get_mode", {"mode": mode}),
+        action_call("check_access_token", {"valid": True}),
+        action_call("refresh_access_token", {"refreshed": True}),
+        action_call("get_gateway_url", {"url": None}),
+        action_call("get_mode", {"mode": mode}),
         ApiCall("call_platform_api", "platform.call", {"action": "get_mode", "params": {}}),
-        _api("delete_message", "messages.delete", chat_type="private", chat_id=BOB),
+        api_call("delete_message", "messages.delete", chat_type="private", chat_id=BOB),
     ]

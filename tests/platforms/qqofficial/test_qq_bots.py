@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from parlour.testing.simulator.faults import PlannedFault
 from tests.platforms.hooked_bots import hooked_bot
 from tests.platforms.onebot11.qq import eventually
 from tests.platforms.qqofficial.driver import ANN, QQDriver
@@ -104,6 +105,23 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     host.start()
     yield host
     host.close()
+
+
+@pytest.mark.long
+async def test_a_stream_is_ended_in_its_place_after_a_kill_at_its_end(own: Host) -> None:
+    driver = QQDriver()
+    simulator = driver.simulator
+    simulator.faults.planned.append(PlannedFault("stream", happens=False, answers=False, skip=1))
+    async with hooked_bot(own, driver, own.agent(WRITING, "writing")):
+        await simulator.say(json.dumps({"text": WORDS, "piece": len(WORDS), "pause": 0.2}), ANN)
+        await simulator.until(lambda: simulator.made.count("stream") == 2)
+        assert not simulator.messages[0].done
+        await asyncio.to_thread(own.kill)
+        await asyncio.to_thread(own.start)
+        await simulator.until(lambda: simulator.messages[0].done, 60)
+    [shown] = simulator.sent(ANN)
+    assert shown.text == WORDS
+    assert shown.numbers == sorted(set(shown.numbers))
 
 
 @pytest.mark.long

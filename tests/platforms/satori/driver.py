@@ -13,8 +13,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.satori.adapter import SatoriAdapter
 from parlour.platforms.satori.api import SatoriApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json, known_fields
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, api_call
+from parlour.testing.adapter_suite.driver import WAIT_SECONDS
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.satori_platform import SatoriPlatform
 from parlour.testing.satori_platform.world import BOT_ID
@@ -150,11 +150,6 @@ class SatoriDriver(PlatformDriver):
                 return (sent.component_type, sent.data) == (received.component_type, received.data)
         return sent == received
 
-    async def produce_events(self, probe: Probe) -> list[Json]:
-        for sample in self.samples:
-            await self.deliver(sample.native)
-        return [known_fields(sample.decoded) for sample in self.samples]
-
     async def use_apis(self, probe: Probe) -> None:
         world = self.platform.world
         own = world.write(CHANNEL, BOT_ID, "own")
@@ -165,28 +160,28 @@ class SatoriDriver(PlatformDriver):
         internal = {"action": "internal", "params": {"method": "poke", "params": {"a": 1}}}
         await probe.calls(
             ApiCall("reply_message", "reply", {"message": "a reply", "quote": True}),
-            _api("send_message", "messages.send", target_type="group", target_id=CHANNEL, chain=text),
-            _api("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
-            _api("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
-            _api("get_message", "messages.get", {"sender": {"id": BOB}}, **{**message, "message_id": theirs["id"]}),
-            _api("react", "messages.react", **{**message, "message_id": theirs["id"]}, reaction="👍", add=True),
-            _api("get_group_info", "groups.info", {"name": "talk"}, group_id=CHANNEL),
-            _api("get_group_info", "groups.info", {"name": "The Guild"}, **group),
-            _api("get_group_list", "groups.list"),
-            _api("get_group_member_list", "groups.members", None, **group),
-            _api("get_group_member_info", "groups.member", {"role": "owner"}, **group, user_id=ANN),
-            _api("set_group_name", "groups.rename", group_id=CHANNEL, name="renamed"),
-            _api("mute_member", "groups.mute", **group, user_id=BOB, duration=60),
-            _api("unmute_member", "groups.unmute", **group, user_id=ANN),
-            _api("kick_member", "groups.kick", **group, user_id=EVE),
-            _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
-            _api("get_friend_list", "users.friends"),
-            _api("answer_friend_request", "users.answer_friend_request", request_id="f1", approve=True),
-            _api("answer_group_invite", "users.answer_group_invite", request_id="g1", approve=False),
+            api_call("send_message", "messages.send", target_type="group", target_id=CHANNEL, chain=text),
+            api_call("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
+            api_call("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
+            api_call("get_message", "messages.get", {"sender": {"id": BOB}}, **{**message, "message_id": theirs["id"]}),
+            api_call("react", "messages.react", **{**message, "message_id": theirs["id"]}, reaction="👍", add=True),
+            api_call("get_group_info", "groups.info", {"name": "talk"}, group_id=CHANNEL),
+            api_call("get_group_info", "groups.info", {"name": "The Guild"}, **group),
+            api_call("get_group_list", "groups.list"),
+            api_call("get_group_member_list", "groups.members", None, **group),
+            api_call("get_group_member_info", "groups.member", {"role": "owner"}, **group, user_id=ANN),
+            api_call("set_group_name", "groups.rename", group_id=CHANNEL, name="renamed"),
+            api_call("mute_member", "groups.mute", **group, user_id=BOB, duration=60),
+            api_call("unmute_member", "groups.unmute", **group, user_id=ANN),
+            api_call("kick_member", "groups.kick", **group, user_id=EVE),
+            api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
+            api_call("get_friend_list", "users.friends"),
+            api_call("answer_friend_request", "users.answer_friend_request", request_id="f1", approve=True),
+            api_call("answer_group_invite", "users.answer_group_invite", request_id="g1", approve=False),
             ApiCall("upload_file", "media.upload", {"content": "hello", "filename": "a.txt"}),
             ApiCall("internal", "platform.call", internal, {"echo": {"a": 1}}),
             ApiCall("call_platform_api", "platform.call", internal),
-            _api("delete_message", "messages.delete", **message),
+            api_call("delete_message", "messages.delete", **message),
         )
         assert world.channels[CHANNEL]["name"] == "renamed"
         assert own["content"] == "changed"
@@ -220,7 +215,3 @@ class SatoriDriver(PlatformDriver):
 
     def stay_silent(self) -> None:
         self.platform.faults.stay_silent("message.create")
-
-
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)

@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.slack.adapter import SlackAdapter
 from parlour.platforms.slack.api import SlackApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json, known_fields
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json, known_fields
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.simulator import damaged
 from parlour.testing.slack_simulator import SlackSimulator
@@ -70,9 +70,6 @@ class SlackDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return SlackAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         world = self.simulator.world
@@ -193,14 +190,6 @@ class SlackDriver(PlatformDriver):
         return len(self.simulator.socket_mode.waiting)
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls(own: str, theirs: str) -> Sequence[ApiCall]:
     group = {"group_id": CHANNEL}
     text = [{"type": "Plain", "text": "sent"}]
@@ -208,25 +197,25 @@ def _calls(own: str, theirs: str) -> Sequence[ApiCall]:
     away = {"from_chat_type": "group", "from_chat_id": CHANNEL, "message_id": theirs}
     return [
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _api("send_message", "messages.send", target_type="group", target_id=CHANNEL, chain=text),
-        _api("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
-        _api("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
-        _api("get_message", "messages.get", {"sender": {"id": BOB}}, **{**message, "message_id": theirs}),
-        _api("forward_message", "messages.forward", **away, to_chat_type="private", to_chat_id=ANN),
-        _api("react", "messages.react", **{**message, "message_id": theirs}, reaction="👍", add=True),
-        _api("react", "messages.react", **{**message, "message_id": theirs}, reaction="👍", add=True),
-        _api("get_group_info", "groups.info", {"name": "talk", "member_count": 5}, **group),
-        _api("get_group_list", "groups.list"),
-        _api("get_group_member_list", "groups.members", None, **group),
-        _api("get_group_member_info", "groups.member", {"role": "owner"}, **group, user_id=ANN),
-        _api("set_group_name", "groups.rename", **group, name="renamed"),
-        _api("kick_member", "groups.kick", **group, user_id=EVE),
-        _api("leave_group", "groups.leave", group_id=LEFT),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
-        _action("auth_test", {"user_id": BOT_USER}),
-        _action("get_mode", {"mode": "socket", "user_id": BOT_USER}),
+        api_call("send_message", "messages.send", target_type="group", target_id=CHANNEL, chain=text),
+        api_call("send_message", "messages.send", target_type="private", target_id=EVE, chain=text),
+        api_call("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
+        api_call("get_message", "messages.get", {"sender": {"id": BOB}}, **{**message, "message_id": theirs}),
+        api_call("forward_message", "messages.forward", **away, to_chat_type="private", to_chat_id=ANN),
+        api_call("react", "messages.react", **{**message, "message_id": theirs}, reaction="👍", add=True),
+        api_call("react", "messages.react", **{**message, "message_id": theirs}, reaction="👍", add=True),
+        api_call("get_group_info", "groups.info", {"name": "talk", "member_count": 5}, **group),
+        api_call("get_group_list", "groups.list"),
+        api_call("get_group_member_list", "groups.members", None, **group),
+        api_call("get_group_member_info", "groups.member", {"role": "owner"}, **group, user_id=ANN),
+        api_call("set_group_name", "groups.rename", **group, name="renamed"),
+        api_call("kick_member", "groups.kick", **group, user_id=EVE),
+        api_call("leave_group", "groups.leave", group_id=LEFT),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
+        action_call("auth_test", {"user_id": BOT_USER}),
+        action_call("get_mode", {"mode": "socket", "user_id": BOT_USER}),
         ApiCall("call_platform_api", "platform.call", {"action": "get_mode", "params": {}}),
-        _api("delete_message", "messages.delete", **message),
+        api_call("delete_message", "messages.delete", **message),
     ]
 
 

@@ -1,7 +1,7 @@
 """Plays Telegram in the shared adapter suite, over the simulated Bot API server."""
 
 import itertools
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.telegram.adapter import TelegramAdapter
 from parlour.platforms.telegram.api import TelegramApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json, known_fields
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json, known_fields
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.telegram_simulator import Simulator, native
 from parlour.testing.telegram_simulator.malformed import updates
@@ -64,9 +64,6 @@ class TelegramDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return TelegramAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         if kind == "private":
@@ -208,14 +205,6 @@ def _fill_world(simulator: Simulator) -> None:
     world.queries.add("a-query")
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls(own: str, theirs: str) -> list[ApiCall]:
     group, chat = {"group_id": str(GROUP)}, {"chat_id": str(GROUP)}
     member = {**group, "user_id": str(BOB)}
@@ -224,35 +213,35 @@ def _calls(own: str, theirs: str) -> list[ApiCall]:
     away = {"from_chat_type": "group", "from_chat_id": str(GROUP), "message_id": theirs}
     return [
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": True}),
-        _api("send_message", "messages.send", target_type="group", target_id=str(GROUP), chain=text),
-        _api("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
-        _api("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
-        _api("forward_message", "messages.forward", **away, to_chat_type="private", to_chat_id=str(ANN)),
-        _api("react", "messages.react", **{**message, "message_id": theirs}, reaction="👍", add=True),
-        _api("get_group_info", "groups.info", {"name": "the group", "member_count": 4}, **group),
-        _api("get_group_member_info", "groups.member", {"role": "owner"}, **{**group, "user_id": str(ANN)}),
-        _api("set_group_name", "groups.rename", **group, name="renamed"),
-        _api("mute_member", "groups.mute", **member, duration=60),
-        _api("unmute_member", "groups.unmute", **member),
-        _api("mute_member", "groups.mute", **member, duration=0),
-        _api("kick_member", "groups.kick", **{**group, "user_id": str(EVE)}),
-        _api("is_muted", "groups.is_muted", False, **group),
-        _api("leave_group", "groups.leave", group_id=str(LEFT)),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=str(ANN)),
-        _api("send_typing", "messages.typing", chat_type="private", chat_id=str(ANN)),
-        _action("pin_message", True, **chat, message_id=own),
-        _action("pin_message", True, **chat, message_id=theirs),
-        _action("unpin_message", True, **chat, message_id=own),
-        _action("unpin_all_messages", True, **chat),
-        _action("get_chat_administrators", None, **chat),
-        _action("set_chat_title", True, **chat, title="titled"),
-        _action("set_chat_description", True, **chat, description="about"),
-        _action("get_chat_member_count", 3, **chat),
-        _action("send_chat_action", True, **chat, action="upload_photo"),
-        _action("create_chat_invite_link", {"name": "for all"}, **chat, name="for all"),
-        _action("answer_callback_query", True, callback_query_id="a-query", text="done"),
+        api_call("send_message", "messages.send", target_type="group", target_id=str(GROUP), chain=text),
+        api_call("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
+        api_call("edit_message", "messages.edit", **message, chain=[{"type": "Plain", "text": "changed"}]),
+        api_call("forward_message", "messages.forward", **away, to_chat_type="private", to_chat_id=str(ANN)),
+        api_call("react", "messages.react", **{**message, "message_id": theirs}, reaction="👍", add=True),
+        api_call("get_group_info", "groups.info", {"name": "the group", "member_count": 4}, **group),
+        api_call("get_group_member_info", "groups.member", {"role": "owner"}, **{**group, "user_id": str(ANN)}),
+        api_call("set_group_name", "groups.rename", **group, name="renamed"),
+        api_call("mute_member", "groups.mute", **member, duration=60),
+        api_call("unmute_member", "groups.unmute", **member),
+        api_call("mute_member", "groups.mute", **member, duration=0),
+        api_call("kick_member", "groups.kick", **{**group, "user_id": str(EVE)}),
+        api_call("is_muted", "groups.is_muted", False, **group),
+        api_call("leave_group", "groups.leave", group_id=str(LEFT)),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=str(ANN)),
+        api_call("send_typing", "messages.typing", chat_type="private", chat_id=str(ANN)),
+        action_call("pin_message", True, **chat, message_id=own),
+        action_call("pin_message", True, **chat, message_id=theirs),
+        action_call("unpin_message", True, **chat, message_id=own),
+        action_call("unpin_all_messages", True, **chat),
+        action_call("get_chat_administrators", None, **chat),
+        action_call("set_chat_title", True, **chat, title="titled"),
+        action_call("set_chat_description", True, **chat, description="about"),
+        action_call("get_chat_member_count", 3, **chat),
+        action_call("send_chat_action", True, **chat, action="upload_photo"),
+        action_call("create_chat_invite_link", {"name": "for all"}, **chat, name="for all"),
+        action_call("answer_callback_query", True, callback_query_id="a-query", text="done"),
         ApiCall("call_platform_api", "platform.call", {"action": "get_chat_member_count", "params": chat}, 3),
-        _api("delete_message", "messages.delete", **message),
+        api_call("delete_message", "messages.delete", **message),
     ]
 
 

@@ -3,7 +3,7 @@
 import itertools
 import json
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -12,7 +12,6 @@ from aiohttp import web
 from parlour.core.backoff import Backoff
 from parlour.core.platforms.port import Adapter, HostLink
 from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS
 from parlour.testing.native_payloads import Sample
 from parlour.testing.simulator import (
     InvalidRequest,
@@ -134,9 +133,6 @@ class ToyDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return ToyAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         name = f"person{next(self._numbers)}"

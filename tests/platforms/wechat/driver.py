@@ -3,7 +3,7 @@
 import base64
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.wechat.adapter import WechatAdapter
 from parlour.platforms.wechat.api import WechatApi
 from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json
+from parlour.testing.adapter_suite.driver import Json
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.wechat_simulator import TOKEN, SentWechatMessage, WechatSimulator
@@ -56,9 +56,6 @@ class WechatDriver(PlatformDriver):
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         self._link = link
         return WechatAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         """Creates a user; bots of WeChat have no groups."""

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.wecom.adapter import WecomAdapter
 from parlour.platforms.wecom.api import WecomApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json
 from parlour.testing.errcode_simulator import xml_of
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.wecom_simulator import SentWecomMessage, WecomSimulator
@@ -64,9 +64,6 @@ class WecomDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return WecomAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         """Creates a member; WeCom has no groups with applications."""
@@ -178,26 +175,18 @@ class WecomDriver(PlatformDriver):
         return len(self.simulator.calls.waiting)
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls() -> Sequence[ApiCall]:
     text = [{"type": "Plain", "text": "sent"}]
     target = {"target_type": "private", "target_id": f"{BOB}|{AGENT}"}
     place = {"chat_type": "private", "chat_id": f"{BOB}|{AGENT}"}
     return [
-        _api("send_message", "messages.send", **target, chain=text),
+        api_call("send_message", "messages.send", **target, chain=text),
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
-        _action("check_access_token", {"valid": True}),
-        _action("refresh_access_token", {"refreshed": True}),
-        _action("get_user_info", {"name": "Ann", "status": 1}, user_id=ANN),
-        _action("send_to_all", None, agent_id=AGENT, text="to all of you"),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
+        action_call("check_access_token", {"valid": True}),
+        action_call("refresh_access_token", {"refreshed": True}),
+        action_call("get_user_info", {"name": "Ann", "status": 1}, user_id=ANN),
+        action_call("send_to_all", None, agent_id=AGENT, text="to all of you"),
         ApiCall("call_platform_api", "platform.call", {"action": "check_access_token", "params": {}}),
-        _api("delete_message", "messages.delete", **place),
+        api_call("delete_message", "messages.delete", **place),
     ]

@@ -3,7 +3,7 @@
 import base64
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.wecombot.adapter import WecomBotAdapter
 from parlour.platforms.wecombot.api import WecomBotApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json
 from parlour.testing.native_payloads import Sample, read_samples
 from parlour.testing.wecombot_simulator import SentBotMessage, WecomBotSimulator
 from parlour.testing.wecombot_simulator.simulator import BOT, NAME, SECRET
@@ -50,9 +50,6 @@ class WecomBotDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return WecomBotAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         """Creates a chat in which a user has written before."""
@@ -171,21 +168,13 @@ class WecomBotDriver(PlatformDriver):
         self.simulator.faults.stay_silent("aibot_respond_msg")
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls() -> Sequence[ApiCall]:
     text = [{"type": "Plain", "text": "sent"}]
     return [
-        _api("send_message", "messages.send", target_type="private", target_id=BOB, chain=text),
+        api_call("send_message", "messages.send", target_type="private", target_id=BOB, chain=text),
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _action("is_websocket_mode", {"websocket": True}),
-        _action("get_stream_session_status", {"active": False}, chat_id=BOB),
-        _action("send_markdown", None, chat_id=BOB, content="**bold**"),
+        action_call("is_websocket_mode", {"websocket": True}),
+        action_call("get_stream_session_status", {"active": False}, chat_id=BOB),
+        action_call("send_markdown", None, chat_id=BOB, content="**bold**"),
         ApiCall("call_platform_api", "platform.call", {"action": "is_websocket_mode", "params": {}}),
     ]

@@ -3,7 +3,7 @@
 import base64
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.wecomcs.adapter import WecomCsAdapter
 from parlour.platforms.wecomcs.api import WecomCsApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
+from parlour.testing.adapter_suite.driver import Json
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.wecomcs_simulator import SentCustomerMessage, WecomCsSimulator
 from parlour.testing.wecomcs_simulator.simulator import ACCOUNT, CORP, SECRET
@@ -62,9 +62,6 @@ class WecomCsDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return WecomCsAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         """Creates a customer who has written before; customer service has no groups."""
@@ -167,22 +164,14 @@ class WecomCsDriver(PlatformDriver):
         return len(self.simulator.calls.waiting)
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls() -> Sequence[ApiCall]:
     text = [{"type": "Plain", "text": "sent"}]
     return [
-        _api("send_message", "messages.send", target_type="private", target_id=f"{BOB}|{ACCOUNT}", chain=text),
+        api_call("send_message", "messages.send", target_type="private", target_id=f"{BOB}|{ACCOUNT}", chain=text),
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _api("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
-        _action("check_access_token", {"valid": True}),
-        _action("refresh_access_token", {"refreshed": True}),
-        _action("get_customer_info", {"nickname": "Ann"}, external_userid=ANN),
+        api_call("get_user_info", "users.info", {"nickname": "Ann"}, user_id=ANN),
+        action_call("check_access_token", {"valid": True}),
+        action_call("refresh_access_token", {"refreshed": True}),
+        action_call("get_customer_info", {"nickname": "Ann"}, external_userid=ANN),
         ApiCall("call_platform_api", "platform.call", {"action": "check_access_token", "params": {}}),
     ]

@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ from parlour.core.platforms.port import Adapter, HostLink
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.whatsapp.adapter import WhatsAppAdapter
 from parlour.platforms.whatsapp.api import WhatsAppApi
-from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat
-from parlour.testing.adapter_suite.driver import WAIT_SECONDS, Json, known_fields
+from parlour.testing.adapter_suite import ApiCall, PlatformDriver, Probe, SuiteChat, action_call, api_call
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.simulator import damaged
 from parlour.testing.whatsapp_simulator import SentWhatsAppMessage, WhatsAppSimulator
@@ -68,9 +67,6 @@ class WhatsAppDriver(PlatformDriver):
 
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return WhatsAppAdapter(link, backoff)
-
-    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
-        await self.simulator.until(condition, seconds)
 
     async def chat(self, kind: ChatType = "private") -> SuiteChat:
         world = self.simulator.world
@@ -176,11 +172,6 @@ class WhatsAppDriver(PlatformDriver):
                 return (sent.component_type, sent.data) == (received.component_type, received.data)
         return sent == received
 
-    async def produce_events(self, probe: Probe) -> list[Json]:
-        for sample in self.samples:
-            await self.deliver(sample.native)
-        return [known_fields(sample.decoded) for sample in self.samples]
-
     async def use_apis(self, probe: Probe) -> None:
         simulator = self.simulator
         simulator.world.templates.add(("news", "en_US"))
@@ -219,14 +210,6 @@ class WhatsAppDriver(PlatformDriver):
         return len(self.simulator.waiting)
 
 
-def _api(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
-    return ApiCall(row, method, arguments, expected)
-
-
-def _action(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
-    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
-
-
 def _calls(seen: str) -> Sequence[ApiCall]:
     chat = {"chat_type": "private", "chat_id": ANN}
     text = [{"type": "Plain", "text": "sent"}]
@@ -234,14 +217,14 @@ def _calls(seen: str) -> Sequence[ApiCall]:
     number = {"verified_name": "Parlour"}
     return [
         ApiCall("reply_message", "reply", {"message": "a reply", "quote": False}),
-        _api("send_message", "messages.send", target_type="private", target_id=ANN, chain=text),
-        _api("send_message", "messages.send", target_type="private", target_id=ANN, chain=quoting),
-        _api("send_typing", "messages.typing", **chat),
-        _api("react", "messages.react", **chat, message_id=seen, reaction="👍"),
-        _api("react", "messages.react", **chat, message_id=seen, reaction="👍", add=False),
-        _action("send_template", to=ANN, name="news", language="en_US"),
-        _action("mark_as_read", message_id=seen),
-        _action("get_phone_number", number),
-        _action("get_business_profile", {"about": "A bot"}),
+        api_call("send_message", "messages.send", target_type="private", target_id=ANN, chain=text),
+        api_call("send_message", "messages.send", target_type="private", target_id=ANN, chain=quoting),
+        api_call("send_typing", "messages.typing", **chat),
+        api_call("react", "messages.react", **chat, message_id=seen, reaction="👍"),
+        api_call("react", "messages.react", **chat, message_id=seen, reaction="👍", add=False),
+        action_call("send_template", to=ANN, name="news", language="en_US"),
+        action_call("mark_as_read", message_id=seen),
+        action_call("get_phone_number", number),
+        action_call("get_business_profile", {"about": "A bot"}),
         ApiCall("call_platform_api", "platform.call", {"action": "get_phone_number", "params": {}}, number),
     ]

@@ -23,7 +23,7 @@ from parlour.http.errors import ErrorResponses
 from parlour.http.events import endpoints
 from parlour.http.events.fast_path import EventFastPath
 from parlour.http.events.service import EventInjector, EventResults, EventService
-from parlour.http.fastapi_app import API_PREFIX, create_app
+from parlour.http.fastapi_app import create_app
 from parlour.http.front_controller import FrontController
 from parlour.http.health import endpoints as health
 from parlour.http.pagination import Pages
@@ -68,7 +68,7 @@ async def clients() -> AsyncIterator[Clients]:
         EventResults(journal, core.outcomes),
     )
     pages, trails = Pages(journal, Cursors("database")), Explanations(journal, SystemClock())
-    routers = [("", health.router(list)), (API_PREFIX, endpoints.router(service, pages, trails))]
+    routers = [health.router(list), endpoints.router(service, pages, trails)]
     responses = ErrorResponses(Redactor())
     framework = create_app("0", authenticator, responses, BODY_BYTES, BODY_BYTES, routers)
     front = FrontController(None, list, EventFastPath(service, authenticator, responses, BODY_BYTES), {}, framework)

@@ -160,7 +160,7 @@ def build_core(ports: CorePorts) -> Core:
     actions = build_run_actions(ports, config, records, hooks, delivery, basics)
     runs = build_runs(ports, config, records, hooks, delivery, basics, actions.planner)
     routing = build_routing(ports, config, records, hooks, delivery, basics, runs)
-    lanes = build_lanes(ports, config, records, delivery, basics, runs, routing)
+    lanes = build_lanes(ports, config, records, hooks, delivery, basics, runs, routing)
     approvals = build_approvals(ports, config, hooks, delivery, basics, actions, lanes.lanes)
     gateway = build_gateway(ports, config, records, hooks, delivery, basics, runs, routing.router, lanes, approvals)
     tokens = GatewayTokens(basics.sessions, ports.redactor)

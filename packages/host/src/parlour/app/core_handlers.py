@@ -142,6 +142,7 @@ def build_lanes(
     ports: CorePorts,
     config: ConfigParts,
     records: RecordParts,
+    hooks: HookParts,
     delivery: DeliveryParts,
     basics: RunBasics,
     runs: RunParts,
@@ -153,7 +154,7 @@ def build_lanes(
     dispatcher = EventDispatcher(
         router, routing.handlers, runs.executor, runs.event_completer, TranscriptCorrections(journal)
     )
-    steering = SteeringQueue(journal, sessions, router, basics.admission, ids, clock)
+    steering = SteeringQueue(journal, sessions, router, basics.admission, hooks.filtered, ids, clock)
     recovery = Recovery(journal, config.agents, runs.run_completer, delivery.service, basics.outcomes, sessions)
     lanes = Lanes(
         dispatcher.handle,

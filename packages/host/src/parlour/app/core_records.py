@@ -43,6 +43,7 @@ from parlour.core.models.reservations import Reservations
 from parlour.core.platforms.directory import Directory
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.plugin_hooks.dispatcher import ListenerDispatcher
+from parlour.core.plugin_hooks.filtered_events import FilteredEvents
 from parlour.core.plugin_hooks.host_events import HostEvents, ResponseEvents
 from parlour.core.plugin_hooks.path_hooks import PathHooks
 from parlour.core.plugin_hooks.prompt_hooks import PluginPromptHooks
@@ -152,6 +153,7 @@ class HookParts:
     responses: ResponseEvents
     prompt_hooks: PluginPromptHooks
     path: PathHooks
+    filtered: FilteredEvents
 
 
 def build_hooks(ports: CorePorts, config: ConfigParts, records: RecordParts) -> HookParts:
@@ -165,7 +167,8 @@ def build_hooks(ports: CorePorts, config: ConfigParts, records: RecordParts) -> 
     responses = ResponseEvents(host_events, ports.clock)
     path = PathHooks(subscriptions, listeners)
     prompt_hooks = PluginPromptHooks(path, ports.clock)
-    return HookParts(subscriptions, listeners, jobs, retries, host_events, responses, prompt_hooks, path)
+    filtered = FilteredEvents(host_events, ports.ids, ports.clock)
+    return HookParts(subscriptions, listeners, jobs, retries, host_events, responses, prompt_hooks, path, filtered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +206,7 @@ def build_delivery(ports: CorePorts, config: ConfigParts, records: RecordParts, 
         feed,
         OutputPolicies(config.filters, checks, config.languages, ports.pictures),
         PluginReplyHooks(hooks.path, clock),
+        hooks.filtered,
     )
     action_rows = ActionRowFactory(outbox, ports.bots, ids, clock)
     return DeliveryParts(

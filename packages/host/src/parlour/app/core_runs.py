@@ -144,7 +144,7 @@ def build_runs(
         config.filters,
         ContextFacts(VERSION, records.days, config.languages),
     )
-    starter = RunStarter(journal, ports.ownership, basics.grants, contexts, ids, clock)
+    starter = RunStarter(journal, ports.ownership, basics.grants, contexts, hooks.filtered, ids, clock)
     completer = RunCompleter(
         service, delivery.notice_policy, config.languages, ports.redactor, records.reported_usage, ids, clock
     )
@@ -153,5 +153,5 @@ def build_runs(
     remote = RemoteRunQueue(journal, starter, contexts, active, sessions, ids, clock)
     runner = PluginRunner(ports.plugins, ports.ownership, records.reported_usage, clock)
     executor = RunExecutor(starter, runner, AttachmentPrefetcher(records.artifacts), active, sessions, remote)
-    events = EventCompleter(journal, completer, publisher, outcomes, clock)
+    events = EventCompleter(journal, completer, publisher, outcomes, hooks.filtered, clock)
     return RunParts(contexts, starter, active, runner, remote, executor, completer, events)

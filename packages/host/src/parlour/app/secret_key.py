@@ -64,8 +64,11 @@ class SecretKeyFiles:
         _sync_folder(self.current.parent)
 
     def forget_previous(self) -> None:
-        """Deletes the previous key."""
+        """Deletes the previous key, and what processes that were killed have left of keys."""
         self.previous.unlink(missing_ok=True)
+        for temporary in self.current.parent.glob(f".{self.current.name}*.*"):
+            if not _is_written(temporary):
+                temporary.unlink(missing_ok=True)
         _sync_folder(self.current.parent)
 
 
@@ -160,6 +163,20 @@ def _create(path: Path) -> bytes:
         temporary.unlink()
     _sync_folder(path.parent)
     return path.read_bytes()
+
+
+def _is_written(temporary: Path) -> bool:
+    """Returns true while another process may be about to give this file its name."""
+    process_id = temporary.suffix.removeprefix(".")
+    if not process_id.isdecimal():
+        return True
+    try:
+        os.kill(int(process_id), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's
+        return True
+    return int(process_id) != os.getpid()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -14,9 +14,15 @@ from typing_extensions import is_typeddict
 from .responses import Json, ResponseSchema
 
 Endpoint = Callable[..., Any]
+API_PREFIX = "/api/v1"
 
 
 class ApiRouter(APIRouter):
+    """Router whose routes have their whole path from the beginning, so that FastAPI builds each of them once."""
+
+    def __init__(self, prefix: str = API_PREFIX, **options: Any) -> None:
+        super().__init__(prefix=prefix, generate_unique_id_function=lambda route: route.name, **options)
+
     def add_api_route(self, path: str, endpoint: Endpoint, **options: Any) -> None:
         if _is_typed_dictionary(endpoint.__annotations__.get("return")):
             options["response_model"] = Json

@@ -1,7 +1,7 @@
 """Creates the FastAPI application: routes, error handlers and middleware."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -13,9 +13,6 @@ from .principals import Authenticator
 
 logger = logging.getLogger(__name__)
 
-PrefixedRouter = tuple[str, APIRouter]
-"""A router, after the prefix that its routes omit from their paths."""
-API_PREFIX = "/api/v1"
 UPLOAD_PATHS = ("/api/v1/plugins/install", "/api/v1/files", "/api/v1/skills/preview", "/api/v1/skills/install")
 """Paths whose bodies are written to disk and may be larger."""
 
@@ -26,16 +23,15 @@ def create_app(
     responses: ErrorResponses,
     body_bytes: int,
     upload_bytes: int,
-    routers: Sequence[PrefixedRouter],
+    routers: Sequence[APIRouter],
 ) -> FastAPI:
-    """Creates the application. It serves no OpenAPI document of its own."""
+    """Creates the application of routers with whole paths. It serves no OpenAPI document of its own."""
     app = FastAPI(
         title="Parlour",
         version=version,
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
-        generate_unique_id_function=lambda route: route.name,
     )
     app.state.authenticator = authenticator
     app.state.error_responses = responses
@@ -46,20 +42,9 @@ def create_app(
     app.add_middleware(
         BodyLimit, responses=responses, limit=body_bytes, uploads=dict.fromkeys(UPLOAD_PATHS, upload_bytes)
     )
-    for prefix, router in routers:
-        app.include_router(router, prefix=prefix)
+    for router in routers:  # include_router would build every route once more
+        app.router.routes.extend(router.routes)
     return app
-
-
-def resolve_routes(app: FastAPI) -> Iterator[None]:
-    """Makes FastAPI combine included routes with their prefixes, router by router.
-
-    It does so when a router is first matched, which would block the event loop during the first request.
-    """
-    scope = {"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []}
-    for route in app.routes:
-        route.matches(dict(scope))
-        yield
 
 
 async def _on_validation_error(request: Request, error: Exception) -> Response:

@@ -43,12 +43,12 @@ ERROR_RESPONSE = {
 SUCCESS_DESCRIPTION = "A good answer"
 REF_TEMPLATE = "#/components/schemas/{model}"
 
-Routers = Sequence[tuple[str, APIRouter]]
+Routers = Sequence[APIRouter]
 Schema = dict[str, Any]
 
 
 def build_document(app: FastAPI, routers: Routers) -> Schema:
-    """Builds the document. `routers` are those of the application, each with its prefix."""
+    """Builds the document. `routers` are those of the application."""
     document = app.openapi()
     _complete(document, routers)
     return document
@@ -72,11 +72,11 @@ def _complete(document: Schema, routers: Routers) -> None:
 
 
 def _operations(routers: Routers) -> Iterator[tuple[str, str, APIRoute]]:
-    for prefix, router in routers:
+    for router in routers:
         for route in router.routes:
             if isinstance(route, APIRoute) and route.include_in_schema:
                 for method in route.methods or ():
-                    yield prefix + route.path_format, method.lower(), route
+                    yield route.path_format, method.lower(), route
 
 
 def _response_types(route: APIRoute) -> Mapping[int, Any]:

@@ -107,7 +107,8 @@ class ModelServer:
         self.address = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
-        body = json.loads(await request.read() or b"null")
+        is_form = request.content_type == "application/x-www-form-urlencoded"
+        body = dict(await request.post()) if is_form else json.loads(await request.read() or b"null")
         self.requests.append(ModelRequest(request.path_qs, dict(request.headers), body))
         self.connections.add(id(request.transport))
         response = self._script.popleft() if self._script else Say()

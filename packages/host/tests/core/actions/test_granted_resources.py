@@ -6,13 +6,16 @@ import pytest
 
 from parlour.core.errors import CallRejected
 from parlour.core.model.providers import Providers
-from parlour.testing.scripted import ScriptedFiles, ScriptedKnowledge, ScriptedPlatforms, ScriptedSkills
+from parlour.core.model.resource_policy import ResourcePolicy
+from parlour.testing.scripted import ScriptedFiles, ScriptedKnowledge, ScriptedModels, ScriptedPlatforms, ScriptedSkills
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.protocol.resources import ModelResource
 
 from ..models.model_support import start_run, world
-from ..support import PLUGIN, PuppetRun, World
-from .action_requests import plugin_permissions
+from ..support import PLUGIN, PuppetRun, World, make_agent
+from .action_requests import discovery, plugin_permissions
 
+MODELS = [ModelResource(model_id=name, name=name, type="llm") for name in ("small", "large")]
 KNOWLEDGE = {"manual": ["the red lamp", "the blue lamp", "the door"], "diary": ["private"]}
 
 
@@ -41,6 +44,30 @@ async def test_granted_knowledge_bases_and_skills_are_listed() -> None:
     skills = (await made.call(run, "list_skills"))["skills"]
     assert [each["kb_id"] for each in bases] == ["manual", "diary"]
     assert [each["skill_name"] for each in skills] == ["cook"]
+
+
+async def test_a_run_lists_the_models_that_it_was_granted() -> None:
+    made = await World.open(
+        make_agent(resource_policy=ResourcePolicy(models=("small",))),
+        discovery=discovery(),
+        providers=Providers(models=ScriptedModels(catalogue=MODELS)),
+    )
+    run = await start_run(made)
+    listed = (await made.call(run, "list_models"))["models"]
+    assert [(each["model_id"], each["type"]) for each in listed] == [("small", "llm")]
+
+
+async def test_a_plugin_lists_models_only_with_the_permission_to_call_them() -> None:
+    granted = {PLUGIN: plugin_permissions(), "acme/other": PluginPermissions()}
+    made = await World.open(
+        providers=Providers(models=ScriptedModels(catalogue=MODELS)),
+        plugin_grants=lambda plugin_id: granted[plugin_id],
+    )
+    listed = await made.core.gate.call(PLUGIN, "list_models", {"call_id": "c:1"})
+    assert [each["model_id"] for each in listed["models"]] == ["small", "large"]
+    with pytest.raises(CallRejected) as refused:
+        await made.core.gate.call("acme/other", "list_models", {"call_id": "c:1"})
+    assert refused.value.code == "unauthorized"
 
 
 async def test_activated_skill_returns_its_instructions() -> None:

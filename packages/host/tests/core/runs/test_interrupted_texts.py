@@ -84,6 +84,16 @@ async def test_text_that_a_chat_showed_before_a_crash_is_kept() -> None:
     assert interrupted(world) == ["One two"]
 
 
+async def test_masked_words_are_masked_in_what_is_kept_after_a_crash() -> None:
+    masked = {"use": "words", "config": {"words": ["secret"]}, "on": "mask"}
+    world = await World.open(make_agent(message_policy={"filters": {"output": [masked]}}))
+    await seen_in_chat(world, lambda run: run.delta("a secret plan that is long enough to be shown"))
+    await asyncio.sleep(2 * FLUSH_INTERVAL_SECONDS)
+    world = await world.restart()
+    await world.rest()
+    assert [text.startswith("a ****** plan") for text in interrupted(world)] == [True]
+
+
 async def test_text_that_a_platform_showed_before_a_crash_is_kept() -> None:
     world = await PlatformWorld.open(chat_manifest(edits=10))
     await world.platform.say("tell a story")

@@ -12,6 +12,11 @@ from parlour_sdk.protocol.platform_api import NotSupportedError
 
 from .conftest import ANN, Bot
 
+
+async def never_known(message_id: str) -> bool:
+    return False
+
+
 HELLO = base64.b64encode(b"hello").decode()
 
 
@@ -30,11 +35,13 @@ async def test_a_later_process_completes_the_same_card(simulator: DingTalkSimula
         stream = await bot.api.open_stream("group", "cid==", "key")
         await stream.append("the begin")
     async with Bot(simulator, url).served() as bot:
-        stream = await bot.api.open_stream("group", "cid==", "key")
-        await stream.append("the beginning")
-        await stream.finish([Plain(text="the beginning and the end")])
+        chain: Any = [Plain(text="the beginning and the end")]
+        found = await bot.api.find_message("group", "cid==", chain, "key", never_known)
+        assert await bot.api.find_message("group", "cid==", chain, "other key", never_known) is None
     [card] = simulator.sent("cid==")
-    assert (card.text, card.finalized) == ("the beginning and the end", True)
+    assert (card.text, card.finalized, card.status) == ("the beginning and the end", True, "3")
+    assert found is not None
+    assert found.message_id == f"card-{card.id}"
 
 
 async def test_files_of_an_answer_follow_its_card(bot: Bot) -> None:

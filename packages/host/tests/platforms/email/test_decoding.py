@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from parlour.platforms.email.body import read_body
+from parlour.platforms.email.body import read_body, split_quote
 from parlour.platforms.email.configuration import problems
 from parlour.platforms.email.decode import parse
 from parlour.platforms.email.html_text import html_to_text
-from parlour.platforms.email.quotes import split_quote
 from parlour.testing.email_simulator import EmailSimulator
 from parlour.testing.email_simulator.simulator import AUTHSERV_ID
 from parlour.testing.email_simulator.world import BOT_ADDRESS

@@ -1,6 +1,7 @@
 """Tests what is sent to QQ: counted replies and their numbers, streams, files, Markdown with buttons, and refusals."""
 
 import base64
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -77,6 +78,48 @@ async def test_a_refused_stream_is_sent_when_it_is_complete(bot: Bot) -> None:
     await stream.append("one")
     await stream.finish([Plain(text="one two")])
     assert [(each.kind, each.text) for each in bot.simulator.sent(ANN)] == [("users", "one two")]
+
+
+async def test_a_later_process_ends_a_stream_in_its_place_under_larger_numbers(
+    simulator: QQSimulator, url: str
+) -> None:
+    async with Bot(simulator, url).served() as first:
+        reply = await first.hear("hello")
+        stream = await first.api.open_stream("private", ANN, "key")
+        for word in ("one", " two", " three"):
+            await stream.append(word)
+    later = Bot(simulator, url)
+    later.link.stored_cursor = first.link.stored_cursor
+    async with later.served():
+        result = await later.api.send_reply(reply, "private", ANN, [Plain(text="one two three four")], "key")
+        again = await later.api.send_reply(reply, "private", ANN, [Plain(text="other")], "other key")
+    shown, other = simulator.sent(ANN)
+    assert (shown.text, shown.done, result.message_id) == ("one two three four", True, shown.id)
+    assert shown.numbers == sorted(set(shown.numbers))
+    assert (other.text, again.message_id) == ("other", other.id)
+
+
+async def test_a_stream_that_qq_has_ended_is_followed_by_the_whole_answer(simulator: QQSimulator, url: str) -> None:
+    async with Bot(simulator, url).served() as first:
+        reply = await first.hear("hello")
+        await (await first.api.open_stream("private", ANN, "key")).append("one")
+    simulator.messages[0].done = True
+    later = Bot(simulator, url)
+    later.link.stored_cursor = first.link.stored_cursor
+    async with later.served():
+        for _ in range(2):
+            await later.api.send_reply(reply, "private", ANN, [Plain(text="one two")], "key")
+    assert simulator.texts(ANN) == ["one", "one two"]
+
+
+async def test_an_ended_stream_is_not_stored(bot: Bot) -> None:
+    await bot.hear("hello")
+    stream = await bot.api.open_stream("private", ANN, "key")
+    await stream.append("one")
+    assert "key" in json.loads(bot.link.stored_cursor or "{}")["streams"]
+    await stream.finish([Plain(text="one two")])
+    await bot.hear("again")
+    await bot.link.until(lambda: json.loads(bot.link.stored_cursor or "{}")["streams"] == {})
 
 
 async def test_a_chat_without_a_new_message_is_not_streamed(bot: Bot) -> None:

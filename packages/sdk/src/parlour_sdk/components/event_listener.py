@@ -6,7 +6,7 @@ Methods marked with `@on` receive each event as an instance of its own class.
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
-from parlour_sdk.protocol.events import ALIASES, PATH_HOOKS
+from parlour_sdk.protocol.events import ALIASES, NAMED_EVENTS
 
 from ..values import dataclass
 
@@ -67,7 +67,7 @@ class Handler:
 
     def matches(self, event_type: str) -> bool:
         pattern = ALIASES.get(self.pattern, self.pattern)
-        if event_type in PATH_HOOKS:
+        if event_type in NAMED_EVENTS:
             return pattern == event_type
         return pattern in ("*", event_type) or (pattern.endswith(".*") and event_type.startswith(pattern[:-1]))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from parlour_sdk.components.event_listener import EventListener, iter_handlers
-from parlour_sdk.protocol.events import PATH_HOOKS
+from parlour_sdk.protocol.events import NAMED_EVENTS
 from parlour_sdk.protocol.platform_events import EVENTS, is_event_pattern
 
 from . import errors
@@ -34,6 +34,6 @@ def handler_warnings(name: str, listener: EventListener, requested: list[str], o
 
 
 def _covers(requested: str, pattern: str) -> bool:
-    if pattern in PATH_HOOKS:
+    if pattern in NAMED_EVENTS:
         return requested == pattern
     return requested in ("*", pattern) or (requested.endswith(".*") and pattern.startswith(requested[:-1]))

@@ -9,6 +9,8 @@ ALIASES = {"message.recalled": "message.deleted"}
 """Alternative names of event types."""
 PATH_HOOKS = ("message.arriving", "reply.preparing", "text.filtering")
 """Events that wait for their handlers. They reach only handlers and grants that name them; a pattern does not."""
+NAMED_EVENTS = (*PATH_HOOKS, "message.filtered")
+"""Events that reach only handlers and grants that name them: those that wait, and those that may be frequent."""
 
 
 class RawRef(Tolerant):

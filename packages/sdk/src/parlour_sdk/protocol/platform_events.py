@@ -314,6 +314,23 @@ class TextFiltering(HostEvent):
     """All texts of the message: its own, captions, names of files, and quotes."""
 
 
+class MessageFiltered(HostEvent):
+    """A message policy ended or changed a message or a reply. The text itself is not part of the event."""
+
+    type: Literal["message.filtered"] = "message.filtered"
+    checkpoint: Literal["wake", "admit", "finish"]
+    """`wake` and `admit` are about messages, `finish` is about replies."""
+    verdict: Literal["dropped", "limited", "refused", "masked", "flagged", "withheld"]
+    rules: list[str] = []
+    """Fields of the message policy that decided, such as `filters.input.0`."""
+    reason: str
+    source_event_id: str
+    """The event of the message."""
+    run_id: str | None = None
+    chat_type: ChatType
+    chat_id: str
+
+
 class PromptPreparing(HostEvent):
     """A prompt is about to be built; a listener may add to it, or replace its messages."""
 
@@ -354,6 +371,7 @@ EVENTS: dict[str, type[PlatformEvent]] = {
         MessageArriving,
         ReplyPreparing,
         TextFiltering,
+        MessageFiltered,
         PromptPreparing,
     )
 }

@@ -30,9 +30,7 @@ from .connection_limits import ConnectionLimiter
 from .doors import build_doors
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
-    from parlour.http.fastapi_app import PrefixedRouter
+    from fastapi import APIRouter, FastAPI
 
 HTTP_FOLDER = Path(http_package.__path__[0])
 """Folder with a package for each domain of the HTTP interface."""
@@ -67,10 +65,10 @@ def build_host_app(
     responses = ErrorResponses(host.redactor)
     uploads = _clear_folder(DataDirectory(settings.data).folder("uploads"))
 
-    def load(pause: Callable[[], None]) -> "tuple[FastAPI, list[PrefixedRouter]]":
+    def load(pause: Callable[[], None]) -> "tuple[FastAPI, list[APIRouter]]":
         """Loads FastAPI and all routes in steps, with a pause after each."""
         with deferred_model_build():
-            from parlour.http.fastapi_app import create_app, resolve_routes
+            from parlour.http.fastapi_app import create_app
         pause()
         for file in sorted(HTTP_FOLDER.glob("*/endpoints.py")):
             import_module(f"parlour.http.{file.parent.name}.endpoints")
@@ -80,14 +78,11 @@ def build_host_app(
         builder = RouterBuilder(
             settings, host, authenticator, keys, users, logins, names, events, uploads, setup_token, limits
         )
-        routers: list[PrefixedRouter] = []
+        routers: list[APIRouter] = []
         for group in builder.groups():
             routers += group
             pause()
-        app = create_app(VERSION, authenticator, responses, http.body_bytes, http.upload_bytes, routers)
-        for _ in resolve_routes(app):
-            pause()
-        return app, routers
+        return create_app(VERSION, authenticator, responses, http.body_bytes, http.upload_bytes, routers), routers
 
     def build_document() -> dict[str, Any]:
         from parlour.http import openapi_builder

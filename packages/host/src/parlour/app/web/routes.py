@@ -59,7 +59,6 @@ from parlour.http.default_agents import endpoints as default_agents
 from parlour.http.default_agents.mapping import DefaultAgentMapper
 from parlour.http.events import endpoints as events
 from parlour.http.events.service import EventService
-from parlour.http.fastapi_app import API_PREFIX, PrefixedRouter
 from parlour.http.feedback import endpoints as feedback
 from parlour.http.files import endpoints as files
 from parlour.http.health import endpoints as health
@@ -128,10 +127,10 @@ class RouterBuilder:
     setup_token: str
     limits: ConnectionLimiter | None
 
-    def groups(self) -> Iterator[list[PrefixedRouter]]:
+    def groups(self) -> Iterator[list[APIRouter]]:
         """Yields the routers in the order of the OpenAPI document, in groups that are built one by one."""
-        yield [("", router) for router in self._outside_api()]
         for build_group in (
+            self._outside_api,
             self._about_host,
             self._accounts,
             self._event_sources,
@@ -142,7 +141,7 @@ class RouterBuilder:
             self._plugins_and_tools,
             self._records,
         ):
-            yield [(API_PREFIX, router) for router in build_group()]
+            yield build_group()
 
     def _outside_api(self) -> list[APIRouter]:
         host = self.host

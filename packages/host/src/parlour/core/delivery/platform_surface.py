@@ -139,14 +139,21 @@ class PlatformSurface:
         chat, key = ChatTarget(row), row.outbox_id
         chain = parse_chain(row_chain(row))
         is_taken = partial(self._rows.is_known_message, row)
-        message = await chat.api(self._bots).find_message(chat.type, chat.id, chain, key, is_taken, chat.thread_id)
+        api = chat.api(self._bots)
+        message = await api.find_message(chat.type, chat.id, chain, key, is_taken, chat.thread_id)
         if message is None or not message.message_id:
             return None
         stream = self._streams.get(row.outbox_id)
-        is_partial = (
-            bool(row.message.get(STREAMED)) if stream is None else stream.adopt_message(row, message.message_id)
-        )
+        if stream is not None:
+            is_partial = stream.adopt_message(row, message.message_id)
+        else:
+            is_partial = bool(row.message.get(STREAMED)) and not self._streams_natively(row, api, chat)
         return SendReceipt(message.message_id, complete=not is_partial)
+
+    def _streams_natively(self, row: OutboxRow, api: PlatformApi, chat: ChatTarget) -> bool:
+        """Returns whether a stream in this chat is one of the platform's own, which is found only with its end."""
+        manifest = self._bots.manifest(row.bot_id)
+        return manifest is not None and "open_stream" in manifest.supported_apis and api.streams(chat.type)
 
     async def _perform_action(self, chat: ChatTarget, row: OutboxRow) -> SendReceipt:
         call = row.message["call"]

@@ -1,5 +1,6 @@
 """The parts of delivery that runs use, as one dependency."""
 
+from parlour.core.message_policy.filtered import FilteredMessages
 from parlour.core.message_policy.outputs import OutputPolicies
 from parlour_sdk.values import dataclass
 
@@ -25,3 +26,5 @@ class DeliveryService:
     """Applies message policies to replies."""
     reply_hooks: ReplyHooks
     """Asks plugins about replies before they are filtered."""
+    filtered: FilteredMessages
+    """Tells plugins about replies that were filtered."""

@@ -101,7 +101,9 @@ class AgentHandler:
         if (obstacle := turn.obstacle) is not None:
             if entry.hooked is not None and entry.hooked.has_replies:
                 self._checks.count(entry.event)  # two bots must not keep answering each other through a plugin either
-            await self._completer.complete(entry, obstacle.outcome, obstacle.reason, obstacle.notice, obstacle.text)
+            await self._completer.complete(
+                entry, obstacle.outcome, obstacle.reason, obstacle.notice, obstacle.text, filtered=obstacle.filtered
+            )
         return LaneResult(suspension=turn.suspension)
 
     async def _execute(self, entry: QueuedEvent, binding: Binding) -> LaneResult:

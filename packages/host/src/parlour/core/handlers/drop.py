@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from parlour.core.config.routes import Route
+from parlour.core.message_policy.filtered import filtered_at_wake
 from parlour.core.model.event import EventEnvelope
 from parlour.core.routing.decisions import Drop, RouteDecision
 from parlour.core.runs.event_completion import EventCompleter
@@ -23,5 +24,6 @@ class DropHandler:
         return Drop(f"{route.label} drops it{skipped_routes}")
 
     async def handle(self, entry: QueuedEvent, decision: Drop) -> LaneResult:
-        await self._completer.complete(entry, "dropped", decision.reason)
+        filtered = filtered_at_wake(decision.silence) if decision.silence is not None else None
+        await self._completer.complete(entry, "dropped", decision.reason, filtered=filtered)
         return LaneResult()

@@ -8,7 +8,9 @@ from parlour.core.config.models import ModelRepository
 from parlour.core.model.model_config import Model, ModelType, Prices
 from parlour_sdk.values import dataclass
 
-DialectName = Literal["openai", "openai-responses", "anthropic", "gemini", "demo"]
+DialectName = Literal["openai", "openai-responses", "anthropic", "gemini", "baidu-censor", "moderation-webhook", "demo"]
+MODERATION_DIALECTS: tuple[DialectName, ...] = ("baidu-censor", "moderation-webhook")
+"""Dialects of services that moderate and have no other models."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ class PlatformApi:
         """Looks up the message that was sent under this key; None if the platform can't say. Not for plugins.
 
         A message for which `is_known` returns true is another one that the Host has sent, even if its text is equal.
+        An API with streams of its own returns a message of an earlier process only when it has completed it.
         """
         return None
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from parlour.core.model.event_pattern import pattern_matches
 from parlour.core.model.ids import PluginId
 from parlour.core.model.resource_policy import Names, Selection
-from parlour_sdk.protocol.events import PATH_HOOKS
+from parlour_sdk.protocol.events import NAMED_EVENTS
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
 
@@ -70,7 +70,7 @@ class ListenerSubscriptions:
         )
 
     def _matching_subscriptions(self, event_type: str) -> Iterator[tuple[PluginId, HandlerSubscription]]:
-        matches = _is_named if event_type in PATH_HOOKS else pattern_matches
+        matches = _is_named if event_type in NAMED_EVENTS else pattern_matches
         for listener in self._components.listeners():
             subscriptions = [
                 subscription for subscription in _subscriptions(listener) if matches(subscription.event, event_type)
@@ -80,7 +80,7 @@ class ListenerSubscriptions:
 
 
 def _is_named(pattern: str, event_type: str) -> bool:
-    """Returns whether a pattern is the event type itself. Events that wait for their handlers are asked for by name."""
+    """Returns whether a pattern is the event type itself, as some events require."""
     return pattern == event_type
 
 

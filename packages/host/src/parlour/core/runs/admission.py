@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from parlour.core.journal import Statement
 from parlour.core.message_policy.checks import asks_others
 from parlour.core.message_policy.effective import decode_policy
+from parlour.core.message_policy.filtered import FilteredMessage, filtered_input
 from parlour.core.message_policy.filters import NO_VERDICTS, FilterHit, TextFilters, Verdicts
 from parlour.core.message_policy.inputs import filter_input, prepare_input
 from parlour.core.message_policy.limits import MessageLimits, UsedUpLimit
@@ -130,7 +131,7 @@ class RunAdmission:
         if filtered.stopped_by is not None:
             reason = f"message policy: input filter {filtered.stopped_by.rule} blocks it"
             tell = filtered.stopped_by.filter.tell  # type: ignore[union-attr]
-            return RunObstacle("refused", reason, POLICY_NOTICE if tell else "", tell)
+            return RunObstacle("refused", reason, POLICY_NOTICE if tell else "", tell, filtered_input(filtered.hits))
         entry.prepared = prepare_input(policy, entry.arrived, filtered)
         entry.filter_hits = filtered.hits
         return None
@@ -151,11 +152,13 @@ class RunAdmission:
             return AdmissionDecision(wait_until=found.available_at)
         tells = found.limit.over == "tell"
         code = "" if not tells else POLICY_NOTICE if found.limit.tell else "limited.policy"
-        return AdmissionDecision(RunObstacle("limited", found.reason, code, found.limit.tell))
+        rule = f"limits.{policy.limits.index(found.limit)}"
+        told = FilteredMessage("admit", "limited", (rule,), found.reason)
+        return AdmissionDecision(RunObstacle("limited", found.reason, code, found.limit.tell, told))
 
     def _notes(self, entry: QueuedEvent) -> list[Statement]:
         """Returns the notes about filters that found something and let the message pass."""
-        if not entry.filter_hits or not entry.seq or entry.attempts:
+        if not entry.has_new_hits:
             return []
         text = _hit_sentence(entry.filter_hits)
         data = {"text": text, "code": "policy_filtered_input", "rules": [hit.rule for hit in entry.filter_hits]}

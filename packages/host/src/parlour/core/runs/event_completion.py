@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from parlour.core.delivery.publisher import DeliveryPublisher
 from parlour.core.journal import Journal, UnitBuilder
+from parlour.core.message_policy.filtered import FilteredMessage, FilteredMessages
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import NO_RUN, RunId
 from parlour.core.model.outbox_row import OutboxRow
@@ -25,12 +26,19 @@ class EventCompleter:
     """Ends events that get no run, or no further one, each with one unit."""
 
     def __init__(
-        self, journal: Journal, completer: RunCompleter, publisher: DeliveryPublisher, outcomes: Outcomes, clock: Clock
+        self,
+        journal: Journal,
+        completer: RunCompleter,
+        publisher: DeliveryPublisher,
+        outcomes: Outcomes,
+        filtered: FilteredMessages,
+        clock: Clock,
     ) -> None:
         self._journal = journal
         self._completer = completer
         self._publisher = publisher
         self._outcomes = outcomes
+        self._filtered = filtered
         self._clock = clock
 
     async def complete(
@@ -41,10 +49,11 @@ class EventCompleter:
         notice: str = "",
         notice_text: str = "",
         heard: HeardMessages | None = None,
+        filtered: FilteredMessage | None = None,
     ) -> None:
         """Completes an event without a run. The sender of an expired event gets a notice only on the Host's own
         surfaces, not on a platform. `notice_text` is the text of a notice without one of the Host's own. With `heard`,
-        a message of a group is kept as one that the bot heard.
+        a message of a group is kept as one that the bot heard. Listeners are told what is `filtered`.
         """
         unit = UnitBuilder("event.settle")
         if heard is not None:
@@ -54,7 +63,11 @@ class EventCompleter:
         rows: list[OutboxRow] = []
         if notice and (notice != "expired" or entry.event.envelope.principal):
             rows += self._completer.reject(unit, entry, notice, notice_text)
+        if filtered is not None:
+            self._filtered.add(unit, entry.event, filtered)
         await self.commit(unit, inbox_outcome, rows)
+        if filtered is not None:
+            self._filtered.after_commit()
 
     async def reject(self, entry: QueuedEvent, reason: str) -> None:
         """Completes an event whose agent has no usable runner, and notifies its sender."""

@@ -12,13 +12,15 @@ from parlour.core.delivery.service import DeliveryService
 from parlour.core.delivery.streaming.stream_publisher import StreamDelta
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.journal import GuardFailed, StorageFailed
+from parlour.core.message_policy.filtered import filtered_output
 from parlour.core.message_policy.long_texts import LongTextForm
+from parlour.core.message_policy.outputs import FilteredReply, output_sentence
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.doors import LIVE_SURFACES
 from parlour.core.model.ids import TranscriptId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Ids
-from parlour.core.store import outbox_rows, transcript
+from parlour.core.store import event_notes, outbox_rows, transcript
 
 from .attachments import MessageWithFiles
 from .completion import RunCompletion
@@ -68,6 +70,19 @@ class OutputPublisher:
         if self.rules is None or event.envelope.surface != PLATFORM:
             return None
         return self.rules.long_text_form(partial(self._delivery.composer.can_send, event, self._policy))
+
+    def note_filtered(self, result_batch: ResultBatch, filtered: FilteredReply) -> None:
+        """Adds the note on the trail about a filtered reply to the batch, and the event for plugins."""
+        data = {
+            "text": output_sentence(filtered.hits, filtered.is_withheld),
+            "code": "policy_withheld" if filtered.is_withheld else "policy_filtered_output",
+            "rules": [hit.rule for hit in filtered.hits],
+        }
+        event, run_id = self._session.event, self._session.run_id
+        result_batch.draft.add(event_notes.add_note(event.seq, "policy.output", data, result_batch.now))
+        told = filtered_output(filtered.hits, filtered.is_withheld, run_id)
+        self._delivery.filtered.add(result_batch.draft, event, told)
+        result_batch.after_commit.append(self._delivery.filtered.after_commit)
 
     async def resume(self, messages: int) -> None:
         """Continues a run of a previous process of the Host."""
@@ -135,7 +150,7 @@ class OutputPublisher:
     def shown_text(self) -> str:
         """Returns what users have seen of a message that is not complete."""
         if self._stream_row is None:
-            return self.deltas.incomplete_text() if self._resumable_rows else ""
+            return self.deltas.incomplete_text() if self._resumable_rows and self._masked is None else ""
         if not self._is_live():
             return self._delivery.streaming.shown_text(self._stream_row)
         return self.deltas.incomplete_text() if self._masked is None else "".join(self._masked)

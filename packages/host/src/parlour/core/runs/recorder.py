@@ -14,7 +14,7 @@ from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, Statement, StorageFailed, Update
 from parlour.core.message_policy.checks import FilterSubject, verdict_sentence
 from parlour.core.message_policy.filters import Verdicts
-from parlour.core.message_policy.outputs import OutputRules, output_sentence
+from parlour.core.message_policy.outputs import OutputRules
 from parlour.core.model.ports import Clock
 from parlour.core.store import event_notes, ledger, state
 from parlour.core.store.artifact_service import ArtifactService
@@ -185,13 +185,7 @@ class Recorder:
             return await self._attachments.attach(message, text)
         filtered = rules.filter(message, text, await self._check(result_batch, rules, message, text))
         if filtered.hits:
-            data = {
-                "text": output_sentence(filtered.hits, filtered.is_withheld),
-                "code": "policy_withheld" if filtered.is_withheld else "policy_filtered_output",
-                "rules": [hit.rule for hit in filtered.hits],
-            }
-            seq = self._session.event.seq
-            result_batch.draft.add(event_notes.add_note(seq, "policy.output", data, result_batch.now))
+            self._publisher.note_filtered(result_batch, filtered)
         if filtered.is_withheld:
             self._attachments.discard_pending()
         form = self._publisher.long_text_form()

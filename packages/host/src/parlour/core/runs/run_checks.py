@@ -10,6 +10,7 @@ from parlour.core.config import secret_fields
 from parlour.core.config.form_validation import validate, with_defaults
 from parlour.core.delivery import notices
 from parlour.core.errors import CallRejected
+from parlour.core.message_policy.filtered import FilteredMessage
 from parlour.core.model.agent import Agent, Binding
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import RunnerId
@@ -50,6 +51,8 @@ class RunObstacle:
     notice: str
     text: str = ""
     """Text of the notice, if it has one of its own."""
+    filtered: FilteredMessage | None = None
+    """What plugins are told, if a message policy decided this."""
 
 
 class RunChecks:

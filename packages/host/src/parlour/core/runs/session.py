@@ -86,6 +86,11 @@ class QueuedEvent:
         return bool(self.transcript_seq)
 
     @property
+    def has_new_hits(self) -> bool:
+        """True if input filters found something and nothing was recorded about it yet."""
+        return bool(self.filter_hits and self.seq and not self.attempts)
+
+    @property
     def arrived(self) -> EventEnvelope:
         """The message as plugins changed it, before the message policy is applied."""
         return self.event.envelope if self.hooked is None else self.hooked.apply(self.event.envelope)

@@ -7,6 +7,7 @@ from parlour.core.cluster.ownership import Ownership
 from parlour.core.cluster.parts import part_of
 from parlour.core.encoding import dumps
 from parlour.core.journal import GuardFailed, Journal, Ref, Statement, UnitBuilder, resolve_ref
+from parlour.core.message_policy.filtered import FilteredMessages, filtered_input
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ids import RunId, TranscriptId
@@ -31,6 +32,7 @@ class RunStarter:
         ownership: Ownership,
         grants: RunGrants,
         contexts: RunContextBuilder,
+        filtered: FilteredMessages,
         ids: Ids,
         clock: Clock,
     ) -> None:
@@ -38,6 +40,7 @@ class RunStarter:
         self._ownership = ownership
         self._grants = grants
         self._contexts = contexts
+        self._filtered = filtered
         self._ids = ids
         self._clock = clock
 
@@ -99,6 +102,9 @@ class RunStarter:
             draft.add(ledger.insert_run(self._row(session, descriptor, status, now)))
         draft.add(*extra_statements, *self._guards(entry.event))
         gathered = self._add_gathered(draft, session, now)
+        found = [each for each in (entry, *entry.gathered) if each.has_new_hits]
+        for each in found:
+            self._filtered.add(draft, each.event, filtered_input(each.filter_hits))
         admission = draft.add(*entry.admission)
         try:
             receipt = await self._journal.commit(draft.build())
@@ -106,6 +112,8 @@ class RunStarter:
             if failure.statement >= admission:
                 raise AdmissionLost from failure
             raise
+        if found:
+            self._filtered.after_commit()
         entry.attempts += 1
         entry.transcript_seq = resolve_ref(receipt, transcript_seq)
         for follower, seq in gathered:

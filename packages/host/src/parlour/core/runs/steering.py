@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from parlour.core.journal import GuardFailed, Journal, Ref, Statement, UnitBuilder, resolve_ref
+from parlour.core.message_policy.filtered import FilteredMessages, filtered_input
 from parlour.core.message_policy.wake import MESSAGE_TYPE
 from parlour.core.model.agent import Binding
 from parlour.core.model.ids import TranscriptId
@@ -28,11 +29,13 @@ class SteeringQueue:
         sessions: RunSessions,
         router: Router,
         admission: RunAdmission,
+        filtered: FilteredMessages,
         ids: Ids,
         clock: Clock,
     ) -> None:
         self._journal = journal
         self._admission = admission
+        self._filtered = filtered
         self._sessions = sessions
         self._router = router
         self._ids = ids
@@ -73,10 +76,14 @@ class SteeringQueue:
                 )
             )
             draft.add(*admitted)
+            if is_filtered := entry.has_new_hits:
+                self._filtered.add(draft, entry.event, filtered_input(entry.filter_hits))
             try:
                 receipt = await self._journal.commit(draft.build())
             except GuardFailed:
                 return False
+            if is_filtered:
+                self._filtered.after_commit()
             entry.transcript_seq, entry.claimed_at = resolve_ref(receipt, transcript_seq), now
             session.claimed.append(entry)
             session.meter.add_host_calls(entry.host_calls)

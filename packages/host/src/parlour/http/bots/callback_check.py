@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Literal
 from urllib.parse import urlsplit
 
-import aiohttp
 from typing_extensions import TypedDict
 
 from parlour.core.model.ids import BotId
@@ -59,6 +58,8 @@ class CallbackCheck:
             return _result(
                 "no_address", "enter the public address of this Host, such as https://host, in http.public_url"
             )
+        import aiohttp  # only a check needs it
+
         number = secrets.token_hex(16)
         query = {CHECK_FIELD: self._secrets.seal(f"{CHECK_PREFIX}{number}")}
         try:

@@ -10,7 +10,7 @@ from .responses import HealthResponse, PendingStartSteps, ReadinessResponse, hea
 
 
 def router(pending_steps: PendingStartSteps) -> APIRouter:
-    routes = ApiRouter(tags=["health"])
+    routes = ApiRouter(prefix="", tags=["health"])
 
     @routes.get("/healthz", response_model=None)
     async def healthz() -> Annotated[Response, ResponseSchema(HealthResponse)]:

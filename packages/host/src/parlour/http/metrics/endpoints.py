@@ -47,7 +47,7 @@ Gauges = Callable[[], Iterable[Sample]]
 
 
 def router(measurements: Metrics, gauges: Gauges) -> APIRouter:
-    routes = ApiRouter(tags=["health"])
+    routes = ApiRouter(prefix="", tags=["health"])
 
     @routes.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def read_metrics(principal: Viewer) -> Response:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Request, Response, WebSocket
 from parlour.core.model.ids import BotId
 from parlour.core.platforms.hooks import HookCall, HookResponse, SocketReceiver
 
+from ..api_router import ApiRouter
 from ..errors import not_found
 from .sockets import AsgiHookSocket
 
@@ -22,7 +23,7 @@ BotPath = Annotated[BotId, Path(max_length=64)]
 
 def router(hook: Hook, takes_sockets: FindAdapter, answer_check: AnswerCheck = lambda _: "") -> APIRouter:
     """`answer_check` returns the answer to a check of the address that this Host makes itself; empty if it is none."""
-    routes = APIRouter(include_in_schema=False)
+    routes = ApiRouter(prefix="", include_in_schema=False)
 
     @routes.post("/hooks/{bot_id}")
     @routes.get("/hooks/{bot_id}")

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from parlour_sdk.values import dataclass
@@ -70,6 +70,20 @@ class AccessTokens:
         except TokenExpired:
             self.reject(token)
         return await call(await self.get())
+
+    async def check(self, call: Callable[[], Awaitable[object]], refusal: type[PlatformRefused]) -> dict[str, Any]:
+        """Makes a call that needs a valid token, and returns the answer of the action `check_access_token`."""
+        try:
+            await call()
+        except refusal as refused:
+            return {"valid": False, "problem": refused.reason}
+        return {"valid": True}
+
+    async def renew(self) -> dict[str, Any]:
+        """Replaces the token at once, and returns the answer of the action `refresh_access_token`."""
+        self.reject(await self.get())
+        await self.get()
+        return {"refreshed": True}
 
     def reject(self, token: str) -> None:
         """Discards a token that the platform did not accept, unless it was replaced already."""

@@ -8,12 +8,12 @@ from parlour.core.backoff import Backoff
 from parlour.core.platforms.port import (
     AdapterStopped,
     HostLink,
-    PlatformOffline,
     PlatformRefused,
     PlatformUncertain,
 )
 
 from .errcode_client import ErrcodeClient, ErrcodeRefused
+from .login import log_in
 
 CHECK_INTERVAL_SECONDS = 300.0
 
@@ -33,7 +33,8 @@ class CallbackService:
         """Fetches a token, tries again until it succeeds, and then renews it ahead of time. Raises AdapterStopped."""
         self._link.report_status("connecting")
         try:
-            await self._connect(client)
+            await log_in(self._link, self._backoff, lambda: self._connect(client))
+            self._backoff.reset()
             self.is_connected = True
             on_connected()
             while True:
@@ -45,25 +46,9 @@ class CallbackService:
             self.is_connected = False
 
     async def _connect(self, client: ErrcodeClient) -> None:
-        while True:
-            try:
-                await client.tokens.get()
-                self._backoff.reset()
-                return
-            except (PlatformRefused, PlatformUncertain) as error:
-                if isinstance(error, ErrcodeRefused) and error.code in self._stop_codes:
-                    raise AdapterStopped(self._stop_codes[error.code]) from None
-                seconds = self._backoff.next_delay()
-                problem = str(error)
-                if isinstance(error, PlatformOffline):
-                    problem = f"{error}; check the network, a proxy, or api_base_url"
-                self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
-                await asyncio.sleep(seconds)
-
-
-def required(link: HostLink, name: str, reason: str) -> str:
-    """Returns a field of the configuration. Raises AdapterStopped if it is empty."""
-    value = str(link.config.get(name) or "").strip()
-    if not value:
-        raise AdapterStopped(f"{name}: {reason}")
-    return value
+        try:
+            await client.tokens.get()
+        except ErrcodeRefused as refused:
+            if refused.code in self._stop_codes:
+                raise AdapterStopped(self._stop_codes[refused.code]) from None
+            raise

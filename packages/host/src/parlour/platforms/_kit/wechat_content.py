@@ -1,7 +1,7 @@
 """Converts between chains and the contents of messages as WeCom and WeChat have them: texts and files by media id."""
 
 import base64
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 from urllib.parse import unquote
@@ -209,3 +209,13 @@ def _file_name(response: ApiResponse) -> str:
         if name.lower() == "filename":
             return unquote(value.strip('"'))[:200]
     return ""
+
+
+def with_leading_texts(parts: list[WechatPart], needs_text: Callable[[WechatPart], bool]) -> list[WechatPart]:
+    """Returns the messages to send: a text that is too long for its buttons precedes them."""
+    messages: list[WechatPart] = []
+    for part in parts:
+        if part.buttons and needs_text(part):
+            messages.append(WechatPart(text=part.text))
+        messages.append(part)
+    return messages

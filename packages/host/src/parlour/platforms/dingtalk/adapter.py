@@ -2,8 +2,8 @@
 
 from parlour.core.backoff import Backoff
 from parlour.core.platforms.port import AdapterFactory, HostLink
-from parlour.platforms._kit.callback_service import required
 from parlour.platforms._kit.close_codes import ClosePolicy
+from parlour.platforms._kit.login import required
 from parlour.platforms._kit.proxy_fields import configured_proxies
 from parlour.platforms._kit.user_cache import UserCache
 from parlour.platforms._kit.websocket_client import PlatformWebSocketClient

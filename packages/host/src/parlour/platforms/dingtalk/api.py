@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from parlour.core.model.reply_allowance import ReplyHandle
-from parlour.core.platforms.api import PlatformApi, PlatformStream
+from parlour.core.platforms.api import IsKnownMessage, PlatformApi, PlatformStream
 from parlour.core.platforms.port import PlatformRefused
 from parlour.platforms._kit.outgoing_files import Fetch
 from parlour.platforms._kit.partial_sends import PartialSends
@@ -41,7 +41,7 @@ class DingTalkApi(PlatformApi):
         self._robot_code = robot_code
         self._template_id = template_id
         self._is_markdown = is_markdown
-        self._sends = PartialSends()
+        self._sends = PartialSends(SERVICE)
 
     # --- messages
 
@@ -65,8 +65,7 @@ class DingTalkApi(PlatformApi):
                 kind, params = file_message(part, await self._client.upload(part.file, part.kind))
             return await self._send(target_type, target_id, kind, params)
 
-        sent = await self._sends.send(idempotency_key, parts, send)
-        return MessageResult(message_id=sent[0], raw={"message_ids": sent})
+        return await self._sends.send_all(idempotency_key, parts, send)
 
     async def send_reply(
         self,
@@ -109,7 +108,7 @@ class DingTalkApi(PlatformApi):
     ) -> PlatformStream:
         if not self._template_id or target_id.startswith(UNKNOWN_STAFF):
             raise NotSupportedError("open_stream")
-        card = DingTalkCard(self._client, self._template_id, self._robot_code, idempotency_key or os.urandom(8).hex())
+        card = self._card(idempotency_key or os.urandom(8).hex())
 
         async def deliver(shown: DingTalkCard) -> None:
             await shown.deliver(target_type, target_id)
@@ -118,6 +117,29 @@ class DingTalkApi(PlatformApi):
             return await self._complete(card, target_type, target_id, chain, idempotency_key)
 
         return DingTalkCardStream(card, deliver, finish)
+
+    async def find_message(
+        self,
+        target_type: ChatType,
+        target_id: str,
+        chain: MessageChain,
+        idempotency_key: str,
+        is_known: IsKnownMessage,
+        thread_id: str = "",
+    ) -> MessageResult | None:
+        """Completes the card that an earlier process showed under this key; None for any other message."""
+        parts = await encode(chain, self._fetch)
+        if not self._template_id or not parts or not parts[0].is_text:
+            return None
+        card = self._card(idempotency_key)
+        try:
+            await card.write(markdown(parts[0].text))
+        except DingTalkRefused:
+            return None  # there is no such card
+        return await self._complete(card, target_type, target_id, chain, idempotency_key)
+
+    def _card(self, key: str) -> DingTalkCard:
+        return DingTalkCard(self._client, self._template_id, self._robot_code, key)
 
     async def _complete(
         self, card: DingTalkCard, chat_type: ChatType, chat_id: str, chain: MessageChain, key: str
@@ -156,15 +178,9 @@ class DingTalkApi(PlatformApi):
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
         match action:
             case "check_access_token":
-                try:
-                    await self._client.tokens.get()
-                except DingTalkRefused as refused:
-                    return {"valid": False, "problem": refused.reason}
-                return {"valid": True}
+                return await self._client.tokens.check(self._client.tokens.get, DingTalkRefused)
             case "refresh_access_token":
-                self._client.tokens.reject(await self._client.tokens.get())
-                await self._client.tokens.get()
-                return {"refreshed": True}
+                return await self._client.tokens.renew()
             case "get_file_url":
                 return {"url": await self._client.file_url(str(params["download_code"]), self._robot_code)}
             case "get_audio_base64" | "download_image_base64":

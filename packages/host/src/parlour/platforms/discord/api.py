@@ -50,7 +50,7 @@ class DiscordApi(PlatformApi):
         self._lookups = lookups
         self._gateway = gateway
         self._fetch = fetch
-        self._sends = PartialSends()
+        self._sends = PartialSends("Discord")
 
     # --- messages
 
@@ -64,16 +64,13 @@ class DiscordApi(PlatformApi):
     ) -> MessageResult:
         """Sends a chain as one or more messages. The result has the id of the first one; `raw` has all ids."""
         messages = await encode(chain, self._fetch)
-        if not messages:
-            raise PlatformRefused("there is nothing in this message that Discord could show", permanent=True)
         target = (target_type, target_id, thread_id)
 
         async def send(number: int, message: DiscordMessage) -> str:
             nonce = {"nonce": short_key(f"{idempotency_key}:{number}", NONCE_LENGTH), "enforce_nonce": True}
             return await self._send(target, {**message.body(), **(nonce if idempotency_key else {})}, message)
 
-        sent = await self._sends.send(idempotency_key, messages, send)
-        return MessageResult(message_id=sent[0], raw={"message_ids": sent})
+        return await self._sends.send_all(idempotency_key, messages, send)
 
     async def _send(
         self, target: tuple[ChatType, str, str], body: Payload, message: DiscordMessage | None = None

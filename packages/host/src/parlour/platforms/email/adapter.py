@@ -17,12 +17,11 @@ from parlour.platforms._kit.line_connection import OFFLINE_RETRY_SECONDS
 from parlour_sdk.protocol.platform_events import MessageReceived, PlatformSpecific
 
 from .api import EmailApi
+from .configuration import NAME, read_settings
 from .decode import ReceivedMail, decode, facts
 from .imap import WrongPassword
-from .mailbox import Mailbox
-from .settings import NAME, read_settings
+from .mailbox import Mailbox, Threads
 from .smtp import SmtpClient
-from .threads import Threads
 from .watcher import FolderWatcher
 
 MIN_STABLE_SECONDS = 30.0

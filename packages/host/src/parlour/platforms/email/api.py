@@ -13,13 +13,11 @@ from parlour_sdk.protocol.people import ChatType, User
 from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage
 
 from . import headers
-from .configuration import is_address
+from .configuration import EmailSettings, is_address
 from .decode import OWN_ID_PREFIX, MailFacts, content_chain
 from .encode import compose, read_chain
-from .mailbox import Mailbox
-from .settings import EmailSettings
+from .mailbox import Mailbox, Threads
 from .smtp import SmtpClient
-from .threads import Threads
 
 logger = logging.getLogger(__name__)
 

@@ -17,10 +17,10 @@ from parlour_sdk.protocol.people import ChatType, Group, User
 from parlour_sdk.protocol.platform_events import MessageReceived, PlatformSpecific
 from parlour_sdk.values import dataclass
 
-from . import automatic, headers
+from . import headers
 from .body import read_body
+from .configuration import NAME, EmailSettings
 from .headers import Address
-from .settings import NAME, EmailSettings
 
 UNPROVEN = "unproven:"
 """Prefix of the user id of a sender whose address is not proven, so that it is another user than the proven one."""
@@ -133,13 +133,13 @@ def _incoming(mail: ReceivedMail, bot_id: str, settings: EmailSettings) -> list[
         "bot_id": bot_id,
         "adapter_name": NAME,
     }
-    failed = automatic.failed_delivery(message)
+    failed = headers.failed_delivery(message)
     if failed is not None:
         chat = {"chat_type": "private", "chat_id": failed.recipient} if failed.recipient else {}
         data = {"message_id": failed.message_id, "status": failed.status, "diagnostic": failed.diagnostic, **chat}
         return [_specific("bounce", data, fields)]
     shown = {"sender_id": sender.address, "message_id": message_id, "subject": headers.header(message, "Subject")}
-    reason = automatic.machine_reason(message, sender.address)
+    reason = headers.machine_reason(message, sender.address)
     if reason:
         return [_specific("auto", {**shown, "reason": reason}, fields)]
     if not settings.allows(sender.address):
@@ -152,8 +152,8 @@ def _incoming(mail: ReceivedMail, bot_id: str, settings: EmailSettings) -> list[
 def _message(mail: ReceivedMail, sender: Address, fields: dict[str, Any], settings: EmailSettings) -> IncomingEvent:
     message = mail.message
     known = facts(message, mail.thread, settings)
-    results = automatic.authentication(message, settings.authserv_id)
-    user_id = sender.address if automatic.is_proven(results, sender) else f"{UNPROVEN}{sender.address}"
+    results = headers.authentication(message, settings.authserv_id)
+    user_id = sender.address if headers.is_proven(results, sender) else f"{UNPROVEN}{sender.address}"
     to = [each.address for each in headers.addresses(message, "To")]
     group = Group(id=known.chat_id, name=headers.bare_subject(known.subject)) if known.chat_type == "group" else None
     event = MessageReceived(

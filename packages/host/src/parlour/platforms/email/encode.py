@@ -26,9 +26,9 @@ from parlour_sdk.protocol.chain import (
 from parlour_sdk.values import dataclass
 
 from . import headers
-from .automatic import MARKER
+from .configuration import NAME, EmailSettings
 from .decode import MailFacts
-from .settings import NAME, EmailSettings
+from .headers import MARKER
 
 MAX_FILE_BYTES = 20 * 1024 * 1024
 MAX_TOTAL_BYTES = 20 * 1024 * 1024

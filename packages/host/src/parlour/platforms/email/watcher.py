@@ -13,10 +13,10 @@ from parlour.core.platforms.port import HostLink, IncomingEvent
 from parlour.platforms._kit.payloads import number
 from parlour_sdk.values import dataclass
 
+from .configuration import EmailSettings
 from .decode import ReceivedMail, parse
 from .imap import FetchedMail, ImapClient
 from .mailbox import MAX_MAIL_BYTES, imap_date
-from .settings import EmailSettings
 
 IDLE_SECONDS = 540.0
 """IDLE is begun again after this time: routers forget connections that are silent for longer."""

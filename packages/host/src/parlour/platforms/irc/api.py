@@ -33,7 +33,7 @@ class IrcApi(PlatformApi):
         self._connected = connected
         self._encoder = encoder
         self._max_lines = int(MESSAGE_SECONDS / line_interval) if line_interval else ALL_LINES
-        self._sends = PartialSends()
+        self._sends = PartialSends("IRC")
 
     # --- messages
 
@@ -49,8 +49,6 @@ class IrcApi(PlatformApi):
         session = self._session
         target = await self._target(target_type, target_id)
         lines, quoted = await self._encoder.encode(chain, target, session.state, self._max_lines)
-        if not lines:
-            raise PlatformRefused("there is nothing in this message that IRC could show", permanent=True)
         chunks = [lines[first : first + CHUNK_LINES] for first in range(0, len(lines), CHUNK_LINES)]
         key = short_key(idempotency_key or token_hex(16), 24)
 
@@ -58,8 +56,7 @@ class IrcApi(PlatformApi):
             tags = {"+draft/reply": quoted} if quoted and number == 0 and session.has_tags else {}
             return await self._send_lines(session, target, chunk, f"{key}.{number}", tags)
 
-        message_ids = await self._sends.send(idempotency_key, chunks, send)
-        return MessageResult(message_id=message_ids[0], raw={"message_ids": message_ids})
+        return await self._sends.send_all(idempotency_key, chunks, send)
 
     async def _send_lines(
         self, session: IrcSession, target: str, chunk: Sequence[IrcText], key: str, tags: dict[str, str]

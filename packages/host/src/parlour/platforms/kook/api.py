@@ -31,7 +31,7 @@ class KookApi(PlatformApi):
         self._client = client
         self._guilds = guilds
         self._fetch = fetch
-        self._sends = PartialSends()
+        self._sends = PartialSends("KOOK")
         self.account = KookAccount("")
 
     # --- messages
@@ -46,8 +46,6 @@ class KookApi(PlatformApi):
     ) -> MessageResult:
         """Sends a chain as one or more messages. The result has the id of the first one; `raw` has all ids."""
         messages, quote = await encode(chain, self._fetch)
-        if not messages:
-            raise PlatformRefused("there is nothing in this message that KOOK could show", permanent=True)
 
         async def send(place: int, message: KookMessage) -> str:
             content = await self._client.upload(message.file) if message.file is not None else message.payload()
@@ -61,8 +59,7 @@ class KookApi(PlatformApi):
             )
             return text(answer, "msg_id")
 
-        sent = await self._sends.send(idempotency_key, messages, send)
-        return MessageResult(message_id=sent[0] or None, raw={"message_ids": sent})
+        return await self._sends.send_all(idempotency_key, messages, send)
 
     async def find_message(
         self,

@@ -10,12 +10,12 @@ from parlour.core.platforms.port import (
     AdapterFactory,
     AdapterStopped,
     HostLink,
-    PlatformOffline,
     PlatformRefused,
     PlatformUncertain,
 )
 from parlour.platforms._kit.bounded_map import BoundedMap
 from parlour.platforms._kit.encrypted_callbacks import decrypt_with_secret
+from parlour.platforms._kit.login import log_in, required
 from parlour.platforms._kit.payloads import text
 from parlour.platforms._kit.proxy_fields import configured_proxies
 from parlour.platforms._kit.webhooks import WebhookRejected
@@ -42,8 +42,8 @@ class LarkAdapter:
         self._backoff = backoff
         self._mode = "webhook" if config.get("mode") == "webhook" else "long_connection"
         self._is_store_app = config.get("app_type") == "store"
-        app_id = _required(link, "app_id", "the app's id cli_… is needed, from the page Credentials & Basic Info")
-        secret = _required(link, "app_secret", "the app's secret is needed, from the page Credentials & Basic Info")
+        app_id = required(link, "app_id", "the app's id cli_… is needed, from the page Credentials & Basic Info")
+        secret = required(link, "app_secret", "the app's secret is needed, from the page Credentials & Basic Info")
         domain = DOMAINS.get(str(config.get("domain") or ""), FEISHU_URL)
         base_url = str(config.get("api_base_url") or domain).rstrip("/")
         proxies = configured_proxies(config)
@@ -72,7 +72,7 @@ class LarkAdapter:
         async with self._client.connection():
             try:
                 await self._restore_ticket()
-                await self._log_in()
+                await log_in(self._link, self._backoff, self._check_credentials)
                 self._is_ready = True
                 if self._session is None:
                     await self._wait_for_calls()
@@ -121,20 +121,6 @@ class LarkAdapter:
             if isinstance(stored, dict) and text(stored, APP_TICKET):
                 self._client.app_ticket = decrypt_with_secret(self._secret, text(stored, APP_TICKET)).decode()
 
-    async def _log_in(self) -> None:
-        """Checks the credentials, and tries again until Lark answers."""
-        while True:
-            try:
-                await self._check_credentials()
-                return
-            except (PlatformRefused, PlatformUncertain) as error:
-                seconds = self._backoff.next_delay()
-                problem = str(error)
-                if isinstance(error, PlatformOffline):
-                    problem = f"{error}; check the network, a proxy, or api_base_url"
-                self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
-                await asyncio.sleep(seconds)
-
     async def _check_credentials(self) -> None:
         """Raises AdapterStopped if only another secret can help. The first ticket of a store app comes as a call."""
         try:
@@ -154,13 +140,6 @@ class LarkAdapter:
             await asyncio.sleep(CHECK_INTERVAL_SECONDS)
             with suppress(PlatformRefused, PlatformUncertain):
                 await self._check_credentials()
-
-
-def _required(link: HostLink, name: str, reason: str) -> str:
-    value = str(link.config.get(name) or "").strip()
-    if not value:
-        raise AdapterStopped(f"{name}: {reason}")
-    return value
 
 
 def adapter_factory() -> AdapterFactory:

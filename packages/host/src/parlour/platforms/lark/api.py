@@ -15,14 +15,12 @@ from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError, PlatformMessage
 
 from . import entities
-from .cards import LarkCardStream, card_of_message
+from .cards import LarkCardStream, LarkSender, LarkTarget, card_of_message, id_type
 from .client import LarkClient
 from .content import decode_chain, quote_of
-from .emoji import emoji_name
 from .encode import CARD, POST, TEXT, LarkMessage, card, card_text, encode, feedback_buttons
-from .entities import time_milliseconds
+from .entities import emoji_name, time_milliseconds
 from .event_processor import LarkTenant
-from .sender import LarkSender, LarkTarget, id_type
 
 FEEDBACK_LABELS = ("👍", "👎")
 
@@ -40,7 +38,7 @@ class LarkApi(PlatformApi):
         self._fetch = fetch
         self._mode = mode
         self._final_elements = feedback_buttons(FEEDBACK_LABELS) if asks_for_feedback else []
-        self._sends = PartialSends()
+        self._sends = PartialSends("Lark")
 
     # --- messages
 
@@ -54,15 +52,12 @@ class LarkApi(PlatformApi):
     ) -> MessageResult:
         """Sends a chain as one or more messages. The result has the id of the first one; `raw` has all ids."""
         messages, quoted = await encode(chain, self._fetch)
-        if not messages:
-            raise PlatformRefused("there is nothing in this message that Lark could show", permanent=True)
 
         async def send(place: int, message: LarkMessage) -> str:
             target = _target(target_id, thread_id, "" if place else quoted)
             return text(await self._sender.send(target, message, idempotency_key, place), "message_id")
 
-        sent = await self._sends.send(idempotency_key, messages, send)
-        return MessageResult(message_id=sent[0] or None, raw={"message_ids": sent})
+        return await self._sends.send_all(idempotency_key, messages, send)
 
     def streams(self, target_type: ChatType) -> bool:
         return True

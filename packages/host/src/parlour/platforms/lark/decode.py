@@ -38,8 +38,7 @@ from parlour_sdk.values import dataclass
 
 from . import entities
 from .content import decode_chain, quote_of
-from .emoji import emoji_character
-from .entities import NAME, LarkAccount, open_id, time_milliseconds
+from .entities import NAME, LarkAccount, emoji_character, open_id, time_milliseconds
 
 PROFILE, CHAT, ROLE = "sender_profile", "chat_found", "sender_role"
 """Keys that are added to a report: the profile of the user who caused it, the chat of its message, and the role."""

@@ -1,4 +1,4 @@
-"""Converts users, chats and times of Lark into common entities."""
+"""Converts users, chats, times and emojis of Lark into common entities."""
 
 from typing import Any
 
@@ -13,6 +13,30 @@ LARK_URL = "https://open.larksuite.com"
 USER_PREFIX = "ou_"
 PRIVATE_MODE = "p2p"
 MAX_MILLISECONDS = 10**14
+_EMOJI_NAMES = {
+    "👍": "THUMBSUP", "👎": "ThumbsDown", "👌": "OK", "👏": "APPLAUSE", "🙏": "THANKS", "💪": "MUSCLE", "👋": "WAVE",
+    "❤️": "HEART", "💔": "HEARTBROKEN", "🔥": "Fire", "🎉": "PARTY", "✅": "DONE", "✔️": "CheckMark", "❌": "CrossMark",
+    "💯": "Hundred", "😀": "SMILE", "😄": "LAUGH", "😂": "LOL", "😉": "WINK", "😊": "BLUSH", "😍": "LOVE",
+    "😎": "SMART", "😢": "CRY", "😭": "SOB", "😡": "ANGRY", "😱": "TERROR", "😅": "SWEAT", "🤝": "SHAKE", "😴": "SLEEP",
+    "🤔": "THINKING", "🍺": "BEER", "🎂": "CAKE", "🎁": "GIFT", "🌹": "ROSE", "⏳": "Typing", "👀": "GLANCE",
+    "📌": "Pin", "🚀": "FIREWORKS",
+}  # fmt: skip
+_EMOJI_CHARACTERS = {name: character for character, name in _EMOJI_NAMES.items()}
+
+
+def emoji_name(reaction: str) -> str:
+    """Returns Lark's name of an emoji, which may be given by its name."""
+    return (
+        _EMOJI_NAMES.get(reaction)
+        or _EMOJI_NAMES.get(reaction.rstrip("\ufe0f"))
+        or _EMOJI_NAMES.get(f"{reaction}\ufe0f")
+        or reaction
+    )
+
+
+def emoji_character(name: str) -> str:
+    """Returns the character of a named emoji, or its name if no character is known."""
+    return _EMOJI_CHARACTERS.get(name, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from parlour.core.platforms.port import (
     AdapterFactory,
     AdapterStopped,
     HostLink,
-    PlatformOffline,
     PlatformRefused,
     PlatformUncertain,
 )
 from parlour.platforms._kit.bounded_map import BoundedMap
+from parlour.platforms._kit.login import log_in, required
 from parlour.platforms._kit.payloads import text
 from parlour.platforms._kit.proxy_fields import configured_proxies
 from parlour.platforms._kit.public_files import PublicFiles
@@ -39,8 +39,8 @@ class LineAdapter:
         config = link.config
         self._link = link
         self._backoff = backoff
-        secret = _required(link, "channel_secret", "the channel secret is needed, from the page Basic settings")
-        token = _required(link, "channel_access_token", "a token is needed, from the page Messaging API")
+        secret = required(link, "channel_secret", "the channel secret is needed, from the page Basic settings")
+        token = required(link, "channel_access_token", "a token is needed, from the page Messaging API")
         base = str(config.get("api_base_url") or BASE_URL).rstrip("/")
         data_base = str(config.get("data_base_url") or "").rstrip("/") or (DATA_BASE_URL if base == BASE_URL else base)
         self._client = LineClient(base, data_base, token, configured_proxies(config))
@@ -54,7 +54,7 @@ class LineAdapter:
     async def serve(self) -> None:
         self._link.report_status("connecting")
         async with self._client.connection():
-            await self._log_in()
+            await log_in(self._link, self._backoff, self._check_token)
             self._is_serving = True
             try:
                 await self._watch()
@@ -71,21 +71,11 @@ class LineAdapter:
             return HookResponse(503, "the bot is not connected to LINE yet")
         return await self._webhook.hook(call)
 
-    async def _log_in(self) -> None:
-        """Checks the token, and tries again until LINE answers. Raises AdapterStopped if the token is wrong."""
-        while True:
-            try:
-                await self._client.get("/v2/bot/info", "bot info")
-                return
-            except LineUnauthorized:
-                raise AdapterStopped(WRONG_TOKEN) from None
-            except (PlatformRefused, PlatformUncertain) as error:
-                seconds = self._backoff.next_delay()
-                problem = str(error)
-                if isinstance(error, PlatformOffline):
-                    problem = f"{error}; check the network, a proxy, or api_base_url"
-                self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
-                await asyncio.sleep(seconds)
+    async def _check_token(self) -> None:
+        try:
+            await self._client.get("/v2/bot/info", "bot info")
+        except LineUnauthorized:
+            raise AdapterStopped(WRONG_TOKEN) from None
 
     async def _watch(self) -> None:
         """Reports the bot as connected, with what is wrong with its webhook, and checks it at intervals."""
@@ -108,13 +98,6 @@ class LineAdapter:
         if not path.endswith(f"/hooks/{self._link.bot_id}"):
             return f"the channel calls another address; its webhook must end with /hooks/{self._link.bot_id}"
         return "" if known.get("active") is True else WEBHOOK_OFF
-
-
-def _required(link: HostLink, name: str, reason: str) -> str:
-    value = str(link.config.get(name) or "").strip()
-    if not value:
-        raise AdapterStopped(f"{name}: {reason}")
-    return value
 
 
 def adapter_factory() -> AdapterFactory:

@@ -36,7 +36,7 @@ class LineApi(PlatformApi):
         self._profiles = profiles
         self._encoder = encoder
         self._quote_tokens = quote_tokens
-        self._sends = PartialSends()
+        self._sends = PartialSends("LINE")
 
     # --- messages
 
@@ -70,8 +70,6 @@ class LineApi(PlatformApi):
         has_buttons = any(isinstance(each, Platform) and each.component_type == BUTTONS_COMPONENT for each in chain)
         buttons_id = f"{BUTTONS_PREFIX}{uuid_key(key or token_hex(16))}"
         messages = await self._encoder.encode(chain, target_type == "group", buttons_id)
-        if not messages:
-            raise PlatformRefused("there is nothing in this message that LINE could show", permanent=True)
         calls = [messages[first : first + MESSAGES_PER_CALL] for first in range(0, len(messages), MESSAGES_PER_CALL)]
         message_ids: list[str] = []
 

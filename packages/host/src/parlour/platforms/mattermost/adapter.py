@@ -4,8 +4,8 @@ from parlour.core.backoff import Backoff
 from parlour.core.journal import StorageFailed
 from parlour.core.platforms.hooks import HookCall, HookResponse
 from parlour.core.platforms.port import AdapterFactory, HostLink
-from parlour.platforms._kit.callback_service import required
 from parlour.platforms._kit.intake import EventQueue
+from parlour.platforms._kit.login import required
 from parlour.platforms._kit.proxy_fields import configured_proxies
 from parlour.platforms._kit.websocket_client import PlatformWebSocketClient
 

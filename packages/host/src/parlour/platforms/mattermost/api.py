@@ -49,7 +49,7 @@ class MattermostApi(PlatformApi):
         self._account = account
         self._fetch = fetch
         self._server_url = server_url
-        self._sends = PartialSends()
+        self._sends = PartialSends("Mattermost")
         self._direct: BoundedMap[str, str] = BoundedMap()
         """Channels of direct messages by user."""
 
@@ -66,8 +66,6 @@ class MattermostApi(PlatformApi):
         """Sends a chain as one or more posts. The result has the id of the first one; `raw` has all ids."""
         channel_id = await self._channel(target_type, target_id)
         posts = await self._encode(channel_id, chain)
-        if not posts:
-            raise PlatformRefused("there is nothing in this message that Mattermost could show", permanent=True)
 
         async def send(place: int, post: MattermostPost) -> str:
             body: dict[str, Any] = {"channel_id": channel_id, "message": post.text, "props": post.props}
@@ -81,8 +79,7 @@ class MattermostApi(PlatformApi):
                 body["pending_post_id"] = f"{self._account().id}:{key}"
             return text(await self._client.post("posts", "posts", body), "id")
 
-        sent = await self._sends.send(idempotency_key, posts, send)
-        return MessageResult(message_id=sent[0] or None, raw={"message_ids": sent})
+        return await self._sends.send_all(idempotency_key, posts, send)
 
     async def _encode(self, channel_id: str, chain: MessageChain) -> list[MattermostPost]:
         return await encode(chain, self._fetch, self._directory.username, lambda data: self._callback(channel_id, data))

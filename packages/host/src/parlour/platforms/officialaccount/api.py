@@ -16,7 +16,7 @@ from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError
 
 from . import entities
 from .encode import PROFILE, body_of
-from .entities import DROP_REASON, PASSIVE_REASON, WINDOW_CODES, Mode
+from .entities import DROP_REASON, PASSIVE_REASON, SERVICE, WINDOW_CODES, Mode
 from .replies import PassiveReplies
 
 ONLY_REPLIES = "this account only replies to messages; choose customer-service messages to let it send on its own"
@@ -34,7 +34,7 @@ class OfficialAccountApi(PlatformApi):
         self._client = client
         self._users = users
         self._replies = replies
-        self._sends = PartialSends()
+        self._sends = PartialSends(SERVICE)
 
     async def send_message(
         self,

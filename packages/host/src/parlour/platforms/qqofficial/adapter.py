@@ -1,6 +1,7 @@
 """Runs an official bot of QQ: wires client, gateway or webhook, and API, and answers pressed buttons."""
 
 import asyncio
+import json
 import logging
 from contextlib import suppress
 from time import time
@@ -8,6 +9,7 @@ from typing import Any
 
 from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.backoff import Backoff
+from parlour.core.encoding import dumps
 from parlour.core.platforms.hooks import HookCall, HookResponse
 from parlour.core.platforms.port import (
     AdapterFactory,
@@ -17,8 +19,8 @@ from parlour.core.platforms.port import (
     PlatformUncertain,
 )
 from parlour.platforms._kit.bounded_map import BoundedMap
-from parlour.platforms._kit.callback_service import required
 from parlour.platforms._kit.intake import EventQueue
+from parlour.platforms._kit.login import required
 from parlour.platforms._kit.payloads import Payload, object_in, text
 from parlour.platforms._kit.proxy_fields import configured_proxies
 from parlour.platforms._kit.websocket_client import PlatformWebSocketClient
@@ -28,6 +30,7 @@ from .client import WRONG_LOGIN_CODE, QQClient, QQRefused
 from .decode import chat_of, decode
 from .entities import API_URL, SERVICE, TOKEN_URL
 from .gateway import POLICY, WRONG_SECRET, QQDispatch, QQGateway
+from .stream import OpenStreams
 from .webhook import QQWebhook
 
 logger = logging.getLogger(__name__)
@@ -49,7 +52,9 @@ class QQAdapter:
         base_url = str(config.get("api_base_url") or API_URL).rstrip("/")
         self._client = QQClient(base_url, str(config.get("auth_url") or TOKEN_URL), app_id, secret, proxies)
         self._newest: BoundedMap[str, Any] = BoundedMap()
-        self._api = QQApi(self._client, link.content, mode, config.get("enable_markdown") is True, self._newest)
+        self._streams = OpenStreams(self._store_streams)
+        uses_markdown = config.get("enable_markdown") is True
+        self._api = QQApi(self._client, link.content, mode, uses_markdown, self._newest, self._streams)
         self._webhook = QQWebhook(link, app_id, secret) if mode == "webhook" else None
         self._queue: EventQueue[QQDispatch] = EventQueue(self._handle)
         self._gateway = QQGateway(link, self._client, self._submit)
@@ -59,12 +64,14 @@ class QQAdapter:
 
     async def serve(self) -> None:
         self._link.report_status("connecting")
+        stored = _read_cursor(await self._link.cursor())
+        self._streams.load(object_in(stored, "streams"))
         async with self._client.connection():
             try:
                 if self._webhook is not None:
                     await self._wait_for_calls(self._webhook)
                 else:
-                    await self._gateway.restore()
+                    self._gateway.restore(stored)
                     await self._socket.serve()
             finally:
                 self._is_ready = False
@@ -108,7 +115,8 @@ class QQAdapter:
         incoming = decode(event.frame, self._link.bot_id, self._gateway.bot_id)
         self._note(event.frame)
         if incoming or text(event.frame, "t") == "READY":  # so that a Host that is killed early resumes it
-            await self._link.receive(*incoming, cursor=self._gateway.cursor(event))
+            position = self._gateway.position_with(event)
+            await self._link.receive(*incoming, cursor=None if position is None else self._cursor(position))
         self._gateway.handled(event)
 
     def _note(self, frame: Payload) -> None:
@@ -119,11 +127,25 @@ class QQAdapter:
         elif kind == "INTERACTION_CREATE":
             self._tasks.start(self._acknowledge(text(data, "id")))
 
+    async def _store_streams(self) -> None:
+        await self._link.receive(cursor=self._cursor(self._gateway.position()))
+
+    def _cursor(self, position: Payload) -> str:
+        return dumps({**position, "streams": self._streams.dump()})
+
     async def _acknowledge(self, interaction_id: str) -> None:
         try:
             await self._api.acknowledge(interaction_id)
         except (PlatformRefused, PlatformUncertain) as error:
             logger.info("bot %s: a pressed button was not acknowledged: %s", self._link.bot_id, error)
+
+
+def _read_cursor(cursor: str | None) -> Payload:
+    try:
+        stored = json.loads(cursor or "{}")
+    except ValueError:
+        return {}
+    return stored if isinstance(stored, dict) else {}
 
 
 def adapter_factory() -> AdapterFactory:

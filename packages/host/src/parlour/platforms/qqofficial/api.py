@@ -23,7 +23,7 @@ from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError
 from .client import ADDRESS_CODE, DUPLICATE_CODE, EXPIRED_CODES, QQClient, QQRefused
 from .encode import FILE_TYPES, encode, markdown_body, media_body, text_body, without_addresses
 from .entities import MESSAGE_HANDLE, PRIVATE_SECONDS, SERVICE, chat_path, is_guild
-from .stream import DONE, QQStream
+from .stream import DONE, OpenStream, OpenStreams, QQStream
 
 PARTS_PER_REPLY = 20
 """Numbers that a reply may use for its messages."""
@@ -35,7 +35,13 @@ class QQApi(PlatformApi):
     """Platform API of one bot."""
 
     def __init__(
-        self, client: QQClient, fetch: Fetch, mode: str, uses_markdown: bool, newest: BoundedMap[str, Any]
+        self,
+        client: QQClient,
+        fetch: Fetch,
+        mode: str,
+        uses_markdown: bool,
+        newest: BoundedMap[str, Any],
+        streams: OpenStreams,
     ) -> None:
         self._client = client
         self._fetch = fetch
@@ -43,7 +49,8 @@ class QQApi(PlatformApi):
         self._uses_markdown = uses_markdown
         self._newest: BoundedMap[str, tuple[str, float]] = newest
         """The newest message of each private chat, with the time at which it came."""
-        self._sends = PartialSends()
+        self._streams = streams
+        self._sends = PartialSends(SERVICE)
 
     # --- messages
 
@@ -79,6 +86,13 @@ class QQApi(PlatformApi):
     async def _send(
         self, chat_type: ChatType, chat_id: str, chain: MessageChain, key: str | None, reply: Payload, number: int
     ) -> MessageResult:
+        if key and (shown := self._streams.get(key)) is not None:
+            try:
+                return await self._stream(chat_type, chat_id, shown, key).finish(chain)
+            except QQRefused as refused:
+                if not refused.permanent:
+                    raise
+                self._streams.closed(key)
         parts = await encode(chain, chat_id, self._fetch)
         path = chat_path(chat_type, chat_id)
 
@@ -151,23 +165,25 @@ class QQApi(PlatformApi):
             )
         key = idempotency_key or os.urandom(8).hex()
         number = FIRST_STREAM_NUMBER + zlib.crc32(key.encode()) % STREAM_NUMBERS
-        reply = {MESSAGE_HANDLE: found[0], "event_id": found[0], "msg_seq": number}
-        path = chat_path(target_type, target_id)
+        return self._stream(target_type, target_id, OpenStream("", found[0], number, time()), key)
 
-        async def complete(chain: MessageChain, stream_id: str) -> MessageResult:
-            parts = await encode(chain, target_id, self._fetch)
-            rest = {MESSAGE_HANDLE: found[0], "msg_seq": number}
-            sent: list[str] = [stream_id] if stream_id else []
-            if stream_id:
+    def _stream(self, chat_type: ChatType, chat_id: str, answered: OpenStream, key: str) -> QQStream:
+        path = chat_path(chat_type, chat_id)
+
+        async def complete(stream: QQStream, chain: MessageChain) -> MessageResult:
+            parts = await encode(chain, chat_id, self._fetch)
+            sent = []
+            if stream.stream_id:
+                sent = [stream.stream_id]
                 first = parts[0].text if parts else ""
                 await stream.write(first or " ", DONE)
                 parts = [WechatPart(file=each.file, kind=each.kind) for each in parts[:1] if each.file] + parts[1:]
             for place, part in enumerate(parts, 1):
-                sent.append(await self._send_part(path, target_id, part, {**rest, "msg_seq": number + place}))
+                reply = {MESSAGE_HANDLE: answered.message_id, "msg_seq": answered.number + place}
+                sent.append(await self._send_part(path, chat_id, part, reply))
             return MessageResult(message_id=sent[0] or None, raw={"message_ids": sent})
 
-        stream = QQStream(self._client, path, reply, complete)
-        return stream
+        return QQStream(self._client, path, answered, complete, self._streams, key)
 
     async def delete_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> None:
         """Recalls a message of the last two minutes."""
@@ -181,15 +197,9 @@ class QQApi(PlatformApi):
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
         match action:
             case "check_access_token":
-                try:
-                    await self._client.call("GET", "/users/@me")
-                except QQRefused as refused:
-                    return {"valid": False, "problem": refused.reason}
-                return {"valid": True}
+                return await self._client.tokens.check(lambda: self._client.call("GET", "/users/@me"), QQRefused)
             case "refresh_access_token":
-                self._client.tokens.reject(await self._client.tokens.get())
-                await self._client.tokens.get()
-                return {"refreshed": True}
+                return await self._client.tokens.renew()
             case "get_gateway_url":
                 return {"url": text(await self._client.call("GET", "/gateway"), "url")}
             case "get_mode":

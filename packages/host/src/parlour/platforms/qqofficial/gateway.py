@@ -1,8 +1,6 @@
 """Receives events over QQ's gateway: a session that is resumed, also after a restart of the Host."""
 
-import json
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import AdapterStopped, HostLink, PlatformOffline
@@ -71,23 +69,25 @@ class QQGateway:
         self._is_ready = False
         self.bot_id = ""
 
-    async def restore(self) -> None:
+    def restore(self, stored: Payload) -> None:
         """Continues the session of the last start, if there is one."""
-        try:
-            stored: Any = json.loads(await self._link.cursor() or "{}")
-        except ValueError:
-            stored = {}
-        sequence = number(stored.get("sequence")) if isinstance(stored, dict) else None
+        sequence = number(stored.get("sequence"))
         if sequence is not None and text(stored, "session_id"):
             self._session_id, self._sequence = text(stored, "session_id"), sequence
             self.bot_id, self._watermark = text(stored, "bot_id"), Watermark(sequence)
 
-    def cursor(self, event: QQDispatch) -> str | None:
+    def position(self) -> Payload:
+        """Returns the session with the position up to which every event is stored."""
+        return self._session(self._watermark.position) if self._session_id else {}
+
+    def position_with(self, event: QQDispatch) -> Payload | None:
         """Returns the session with the position that is reached when this event is stored."""
         if event.ticket is None or event.session_id != self._session_id:
             return None
-        position = self._watermark.position_with(event.ticket)
-        return dumps({"session_id": self._session_id, "sequence": position, "bot_id": self.bot_id})
+        return self._session(self._watermark.position_with(event.ticket))
+
+    def _session(self, position: int) -> Payload:
+        return {"session_id": self._session_id, "sequence": position, "bot_id": self.bot_id}
 
     def handled(self, event: QQDispatch) -> None:
         if event.ticket is not None and event.session_id == self._session_id:

@@ -9,10 +9,10 @@ from parlour.core.platforms.port import (
     AdapterFactory,
     AdapterStopped,
     HostLink,
-    PlatformOffline,
     PlatformRefused,
     PlatformUncertain,
 )
+from parlour.platforms._kit.login import log_in, required
 from parlour.platforms._kit.payloads import text
 from parlour.platforms._kit.proxy_fields import configured_proxies
 from parlour.platforms._kit.websocket_client import PlatformWebSocketClient
@@ -38,18 +38,18 @@ class SlackAdapter:
         self._link = link
         self._backoff = backoff
         self._mode = "webhook" if config.get("mode") == "webhook" else "socket"
-        token = _required(link, "bot_token", "the bot's token xoxb-… is needed, from the page OAuth & Permissions")
+        token = required(link, "bot_token", "the bot's token xoxb-… is needed, from the page OAuth & Permissions")
         proxies = configured_proxies(config)
         self._client = SlackClient(str(config.get("api_base_url") or BASE_URL).rstrip("/"), token, proxies)
         self._users = SlackUsers(self._client)
         self._account = SlackAccount("")
         processor = SlackEventProcessor(link, self._client, self._users, lambda: self._account)
         if self._mode == "webhook":
-            secret = _required(link, "signing_secret", "the signing secret is needed, from the page Basic Information")
+            secret = required(link, "signing_secret", "the signing secret is needed, from the page Basic Information")
             self._webhook: SlackWebhook | None = SlackWebhook(link, secret, processor)
             self._session: SlackSocketMode | None = None
         else:
-            app_token = _required(link, "app_token", "the app-level token xapp-… is needed, from Basic Information")
+            app_token = required(link, "app_token", "the app-level token xapp-… is needed, from Basic Information")
             self._webhook = None
             self._session = SlackSocketMode(link, self._client, app_token, processor)
             self._socket = PlatformWebSocketClient(
@@ -60,7 +60,7 @@ class SlackAdapter:
     async def serve(self) -> None:
         self._link.report_status("connecting")
         async with self._client.connection():
-            await self._log_in()
+            await log_in(self._link, self._backoff, self._verify_token)
             if self._session is None:
                 await self._wait_for_calls()
             else:
@@ -78,20 +78,6 @@ class SlackAdapter:
         if not self._account.user_id:
             return HookResponse(503, "the bot is not connected to Slack yet")
         return await self._webhook.hook(call)
-
-    async def _log_in(self) -> None:
-        """Finds out the bot's account, and tries again until Slack answers."""
-        while True:
-            try:
-                await self._verify_token()
-                return
-            except (PlatformRefused, PlatformUncertain) as error:
-                seconds = self._backoff.next_delay()
-                problem = str(error)
-                if isinstance(error, PlatformOffline):
-                    problem = f"{error}; check the network, a proxy, or api_base_url"
-                self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
-                await asyncio.sleep(seconds)
 
     async def _verify_token(self) -> None:
         """Raises AdapterStopped if only another token can help."""
@@ -112,13 +98,6 @@ class SlackAdapter:
             await asyncio.sleep(CHECK_INTERVAL_SECONDS)
             with suppress(PlatformRefused, PlatformUncertain):
                 await self._verify_token()
-
-
-def _required(link: HostLink, name: str, reason: str) -> str:
-    value = str(link.config.get(name) or "").strip()
-    if not value:
-        raise AdapterStopped(f"{name}: {reason}")
-    return value
 
 
 def adapter_factory() -> AdapterFactory:

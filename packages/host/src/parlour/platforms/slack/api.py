@@ -37,7 +37,7 @@ class SlackApi(PlatformApi):
         self._account = account
         self._fetch = fetch
         self._mode = mode
-        self._sends = PartialSends()
+        self._sends = PartialSends("Slack")
         self._direct: BoundedMap[str, str] = BoundedMap()
         """Channels of direct messages by user."""
 
@@ -56,8 +56,6 @@ class SlackApi(PlatformApi):
         A message with files has no id, because Slack shows it only after the call.
         """
         messages = await encode(chain, self._fetch)
-        if not messages:
-            raise PlatformRefused("there is nothing in this message that Slack could show", permanent=True)
         channel_id = await self._channel(target_type, target_id)
 
         async def send(number: int, message: SlackMessage) -> str:

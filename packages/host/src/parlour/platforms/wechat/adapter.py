@@ -16,7 +16,7 @@ from parlour.core.platforms.port import (
     PlatformRefused,
     PlatformUncertain,
 )
-from parlour.platforms._kit.callback_service import required
+from parlour.platforms._kit.login import required
 from parlour.platforms._kit.payloads import Payload, text
 from parlour.platforms._kit.proxy_fields import configured_proxies
 

@@ -51,7 +51,7 @@ class WechatApi(PlatformApi):
         self._typing = typing
         self._fetch = fetch
         self._find_handle = find_handle
-        self._sends = PartialSends()
+        self._sends = PartialSends(SERVICE)
 
     async def send_message(
         self,
@@ -102,8 +102,7 @@ class WechatApi(PlatformApi):
             except ValueError:
                 return client_id  # older servers return no id
 
-        sent = await self._sends.send(idempotency_key, parts, send)
-        return MessageResult(message_id=sent[0], raw={"message_ids": sent})
+        return await self._sends.send_all(idempotency_key, parts, send)
 
     async def _item(self, part: WechatPart, user_id: str) -> Payload:
         if part.file is None:

@@ -12,7 +12,7 @@ from parlour.platforms._kit.outgoing_files import Fetch
 from parlour.platforms._kit.partial_sends import PartialSends
 from parlour.platforms._kit.payloads import Payload, text
 from parlour.platforms._kit.user_cache import UserCache
-from parlour.platforms._kit.wechat_content import WechatPart, encode_parts, named_message
+from parlour.platforms._kit.wechat_content import WechatPart, encode_parts, named_message, with_leading_texts
 from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, User
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError
@@ -32,7 +32,7 @@ class WecomApi(PlatformApi):
         self._client = client
         self._users = users
         self._fetch = fetch
-        self._sends = PartialSends()
+        self._sends = PartialSends(SERVICE)
         self._cards: BoundedMap[str, str] = BoundedMap()
         """WeCom's message ids of cards by their task."""
 
@@ -54,7 +54,7 @@ class WecomApi(PlatformApi):
         async def send(number: int, part: WechatPart) -> str:
             return await self._send_part(user_id, agent_id, part, f"{key}:{number}")
 
-        messages = _messages(parts)
+        messages = with_leading_texts(parts, needs_text)
         sent = await self._sends.send(idempotency_key, messages, send)
         return MessageResult(message_id=named_message(messages, sent), raw={"message_ids": sent})
 
@@ -97,28 +97,12 @@ class WecomApi(PlatformApi):
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
         match action:
             case "check_access_token":
-                try:
-                    await self._client.get("get_api_domain_ip")
-                except ErrcodeRefused as refused:
-                    return {"valid": False, "problem": refused.reason}
-                return {"valid": True}
+                return await self._client.tokens.check(lambda: self._client.get("get_api_domain_ip"), ErrcodeRefused)
             case "refresh_access_token":
-                self._client.tokens.reject(await self._client.tokens.get())
-                await self._client.tokens.get()
-                return {"refreshed": True}
+                return await self._client.tokens.renew()
             case "get_user_info":
                 return await self._users.get(str(params["user_id"]))
             case "send_to_all":
                 message_id = await self._send("@all", int(params["agent_id"]), text_body(str(params["text"])))
                 return {"message_id": message_id}
         raise NotSupportedError(f"the action {action}")
-
-
-def _messages(parts: list[WechatPart]) -> list[WechatPart]:
-    """Returns the messages to send: a text that is too long for a card precedes it."""
-    messages: list[WechatPart] = []
-    for part in parts:
-        if part.buttons and needs_text(part):
-            messages.append(WechatPart(text=part.text))
-        messages.append(part)
-    return messages

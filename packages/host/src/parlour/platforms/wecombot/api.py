@@ -10,7 +10,7 @@ from parlour.platforms._kit.ids import short_key
 from parlour.platforms._kit.outgoing_files import Fetch
 from parlour.platforms._kit.partial_sends import PartialSends
 from parlour.platforms._kit.payloads import Payload
-from parlour.platforms._kit.wechat_content import WechatPart, named_message
+from parlour.platforms._kit.wechat_content import WechatPart, named_message, with_leading_texts
 from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError
@@ -34,7 +34,7 @@ class WecomBotApi(PlatformApi):
         self._replies = replies
         self._fetch = fetch
         self._asks_for_feedback = asks_for_feedback
-        self._sends = PartialSends()
+        self._sends = PartialSends(SERVICE)
         self._cards: BoundedMap[str, Payload] = BoundedMap(1000)
         """Cards by their task."""
 
@@ -47,7 +47,7 @@ class WecomBotApi(PlatformApi):
         thread_id: str = "",
     ) -> MessageResult:
         """Sends a chain as one or more messages. The first text answers the newest message of the chat, if it can."""
-        parts = _messages(await encode(chain, self._fetch))
+        parts = with_leading_texts(await encode(chain, self._fetch), needs_text)
         key = idempotency_key or os.urandom(16).hex()
 
         async def send(number: int, part: WechatPart) -> str:
@@ -162,13 +162,3 @@ class WecomBotApi(PlatformApi):
                 body = markdown_body(str(params["content"]))
                 return {"message_id": await self._push(kind, str(params["chat_id"]), body)}
         raise NotSupportedError(f"the action {action}")
-
-
-def _messages(parts: list[WechatPart]) -> list[WechatPart]:
-    """Returns the messages to send: a text that is too long for a card precedes it."""
-    messages: list[WechatPart] = []
-    for part in parts:
-        if part.buttons and needs_text(part):
-            messages.append(WechatPart(text=part.text))
-        messages.append(part)
-    return messages

@@ -9,10 +9,11 @@ from parlour.core.backoff import Backoff
 from parlour.core.journal import StorageFailed
 from parlour.core.platforms.hooks import HookCall, HookResponse
 from parlour.core.platforms.port import AdapterFactory, HostLink, IncomingEvent, PlatformRefused
-from parlour.platforms._kit.callback_service import CallbackService, required
+from parlour.platforms._kit.callback_service import CallbackService
 from parlour.platforms._kit.encrypted_callbacks import CallbackCipher, read_xml
 from parlour.platforms._kit.encrypted_calls import EncryptedCalls, refuse
 from parlour.platforms._kit.errcode_client import ErrcodeClient, ErrcodeService, token_query
+from parlour.platforms._kit.login import required
 from parlour.platforms._kit.payloads import Payload, objects_in, text
 from parlour.platforms._kit.proxy_fields import configured_proxies
 from parlour.platforms._kit.user_cache import UserCache

@@ -12,14 +12,14 @@ from parlour.platforms._kit.outgoing_files import Fetch
 from parlour.platforms._kit.partial_sends import PartialSends
 from parlour.platforms._kit.payloads import Payload, text
 from parlour.platforms._kit.user_cache import UserCache
-from parlour.platforms._kit.wechat_content import WechatPart, encode_parts, named_message
+from parlour.platforms._kit.wechat_content import WechatPart, encode_parts, named_message, with_leading_texts
 from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, User
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError
 
 from . import entities
 from .encode import PROFILE, file_body, location_body, menu_body, needs_text, text_body
-from .entities import WINDOW_CODE, chat_parts
+from .entities import SERVICE, WINDOW_CODE, chat_parts
 
 MESSAGE_ID_LENGTH = 32
 
@@ -31,7 +31,7 @@ class WecomCsApi(PlatformApi):
         self._client = client
         self._customers = customers
         self._fetch = fetch
-        self._sends = PartialSends()
+        self._sends = PartialSends(SERVICE)
 
     async def send_message(
         self,
@@ -55,7 +55,7 @@ class WecomCsApi(PlatformApi):
             answer = await self._client.post("kf/send_msg", {**target, **body})
             return text(answer, "msgid") or message_id
 
-        messages = _messages(parts)
+        messages = with_leading_texts(parts, needs_text)
         sent = await self._sends.send(idempotency_key, messages, send)
         return MessageResult(message_id=named_message(messages, sent), raw={"message_ids": sent})
 
@@ -93,25 +93,9 @@ class WecomCsApi(PlatformApi):
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
         match action:
             case "check_access_token":
-                try:
-                    await self._client.get("get_api_domain_ip")
-                except ErrcodeRefused as refused:
-                    return {"valid": False, "problem": refused.reason}
-                return {"valid": True}
+                return await self._client.tokens.check(lambda: self._client.get("get_api_domain_ip"), ErrcodeRefused)
             case "refresh_access_token":
-                self._client.tokens.reject(await self._client.tokens.get())
-                await self._client.tokens.get()
-                return {"refreshed": True}
+                return await self._client.tokens.renew()
             case "get_customer_info":
                 return await self._customers.get(str(params["external_userid"]))
         raise NotSupportedError(f"the action {action}")
-
-
-def _messages(parts: list[WechatPart]) -> list[WechatPart]:
-    """Returns the messages to send: a text that is too long for a menu precedes it."""
-    messages: list[WechatPart] = []
-    for part in parts:
-        if part.buttons and needs_text(part):
-            messages.append(WechatPart(text=part.text))
-        messages.append(part)
-    return messages

@@ -8,11 +8,11 @@ from parlour.core.platforms.port import (
     AdapterFactory,
     AdapterStopped,
     HostLink,
-    PlatformOffline,
     PlatformRefused,
     PlatformUncertain,
 )
 from parlour.platforms._kit.bounded_map import BoundedMap
+from parlour.platforms._kit.login import log_in, required
 from parlour.platforms._kit.payloads import Payload, object_in, text
 from parlour.platforms._kit.proxy_fields import configured_proxies
 
@@ -42,10 +42,10 @@ class WhatsAppAdapter:
         config = link.config
         self._link = link
         self._backoff = backoff
-        number_id = _required(link, "phone_number_id", "the id of the number is needed, from the page API Setup")
-        token = _required(link, "access_token", "the token of a system user is needed, from the Meta Business settings")
-        _required(link, "app_secret", "the app secret is needed, from the page App settings, Basic")
-        _required(link, "verify_token", "a token of your choice is needed, which is entered at Meta too")
+        number_id = required(link, "phone_number_id", "the id of the number is needed, from the page API Setup")
+        token = required(link, "access_token", "the token of a system user is needed, from the Meta Business settings")
+        required(link, "app_secret", "the app secret is needed, from the page App settings, Basic")
+        required(link, "verify_token", "a token of your choice is needed, which is entered at Meta too")
         base = str(config.get("api_base_url") or BASE_URL).rstrip("/")
         version = str(config.get("api_version") or API_VERSION).strip("/ ")
         self._client = WhatsAppClient(base, version, number_id, token, configured_proxies(config))
@@ -57,7 +57,7 @@ class WhatsAppAdapter:
     async def serve(self) -> None:
         self._link.report_status("connecting")
         async with self._client.connection():
-            known = await self._log_in()
+            known = await log_in(self._link, self._backoff, self._read_number)
             self._is_serving = True
             try:
                 await self._watch(known)
@@ -75,19 +75,6 @@ class WhatsAppAdapter:
     def _report_problem(self, problem: str) -> None:
         if self._is_serving:
             self._link.report_status("connected", problem)
-
-    async def _log_in(self) -> Payload:
-        """Reads the number, and tries again until WhatsApp answers. Raises AdapterStopped if a retry can't help."""
-        while True:
-            try:
-                return await self._read_number()
-            except (PlatformRefused, PlatformUncertain) as error:
-                seconds = self._backoff.next_delay()
-                problem = str(error)
-                if isinstance(error, PlatformOffline):
-                    problem = f"{error}; check the network, a proxy, or api_base_url"
-                self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
-                await asyncio.sleep(seconds)
 
     async def _read_number(self) -> Payload:
         try:
@@ -121,13 +108,6 @@ class WhatsAppAdapter:
         if not address.partition("?")[0].rstrip("/").endswith(f"/hooks/{self._link.bot_id}"):
             return f"the number calls another address; its webhook must end with /hooks/{self._link.bot_id}"
         return ""
-
-
-def _required(link: HostLink, name: str, reason: str) -> str:
-    value = str(link.config.get(name) or "").strip()
-    if not value:
-        raise AdapterStopped(f"{name}: {reason}")
-    return value
 
 
 def adapter_factory() -> AdapterFactory:

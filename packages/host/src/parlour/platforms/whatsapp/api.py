@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from parlour.core.model.reply_allowance import ReplyHandle
 from parlour.core.platforms.api import IsKnownMessage, PlatformApi
 from parlour.core.platforms.port import PlatformRefused
 from parlour.platforms._kit.bounded_map import BoundedMap
@@ -33,7 +32,7 @@ class WhatsAppApi(PlatformApi):
         self._deliveries = deliveries
         self._latest = latest
         """The last message of a user, by chat."""
-        self._sends = PartialSends()
+        self._sends = PartialSends("WhatsApp")
 
     async def send_message(
         self,
@@ -45,8 +44,6 @@ class WhatsAppApi(PlatformApi):
     ) -> MessageResult:
         """Sends a chain as messages. Outside the window of 24 hours WhatsApp refuses them, now or by a report."""
         parts, quoted = plan(chain)
-        if not parts:
-            raise PlatformRefused("there is nothing in this message that WhatsApp could show", permanent=True)
 
         async def send(number: int, part: Part) -> str:
             key = part_key(idempotency_key, number) if idempotency_key else ""
@@ -59,18 +56,6 @@ class WhatsAppApi(PlatformApi):
 
         message_ids = await self._sends.send(idempotency_key, parts, send)
         return MessageResult(message_id=_main(parts, message_ids), raw={"message_ids": message_ids})
-
-    async def send_reply(
-        self,
-        reply: ReplyHandle,
-        target_type: ChatType,
-        target_id: str,
-        chain: MessageChain,
-        idempotency_key: str | None = None,
-        thread_id: str = "",
-    ) -> MessageResult:
-        """Sends a message within the window of the chat, which needs no handle."""
-        return await self.send_message(target_type, target_id, chain, idempotency_key)
 
     async def find_message(
         self,

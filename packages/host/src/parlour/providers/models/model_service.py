@@ -17,7 +17,7 @@ from parlour.core.model.ids import ModelId
 from parlour.core.model.model_config import Model, ModelType, Provider
 from parlour.core.model.moderation import Moderate, ModerationAnswer
 from parlour.core.model.providers import CallContext, ProviderFailed
-from parlour.core.models.catalogue import ModelCatalogue, ModelServiceKind
+from parlour.core.models.catalogue import MODERATION_DIALECTS, ModelCatalogue, ModelServiceKind
 from parlour.core.secrets import SecretBox, SecretUnreadable
 from parlour_sdk.protocol.messages import Message, MessageChunk
 from parlour_sdk.protocol.models import (
@@ -151,14 +151,16 @@ class ConfiguredModels:
         if kind is None:
             raise ProviderFailed("not_supported", f"{provider.name} is of a kind this Host does not know any more")
         # importing the client takes a while; a thread keeps the event loop free
-        name = ".demo" if kind.dialect == "demo" else ".provider_client"
+        name, backend_class = _backend(kind)
         module = await asyncio.to_thread(importlib.import_module, name, __package__)
         existing = self._services.get(provider.provider_id)
         if existing is not None and existing[0] == provider:
             return existing[1]  # another call was faster
-        backend = (
-            module.Demo() if kind.dialect == "demo" else self._create_client(module.ProviderClient, provider, kind)
-        )
+        backend: ModelBackend
+        if kind.dialect == "demo":
+            backend = module.Demo()
+        else:
+            backend = self._create_client(getattr(module, backend_class), provider, kind)
         if existing is not None:
             self._close_when_idle(existing[1])
         self._services[provider.provider_id] = provider, backend
@@ -183,6 +185,15 @@ class ConfiguredModels:
                 await service.close()
 
         self._retiring.start(wait_and_close())
+
+
+def _backend(kind: ModelServiceKind) -> tuple[str, str]:
+    """Returns the module and the class of a kind's backend."""
+    if kind.dialect == "demo":
+        return ".demo", "Demo"
+    if kind.dialect in MODERATION_DIALECTS:
+        return ".moderation_client", "ModerationClient"
+    return ".provider_client", "ProviderClient"
 
 
 def _chunk(piece: "ResponseChunk") -> ModelChunk:

@@ -11,7 +11,7 @@ from parlour.core.models.catalogue import ModelServiceKind
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, RerankScore
 from parlour_sdk.protocol.usage import Usage
 
-from .dialects import moderation, reasoning
+from .dialects import reasoning
 from .dialects import rerank as reranking
 from .dialects.anthropic import Anthropic
 from .dialects.base import (
@@ -26,6 +26,8 @@ from .dialects.base import (
 )
 from .dialects.common import ToolNames
 from .dialects.gemini import Gemini
+from .dialects.moderation.base import ModerationFormat
+from .dialects.moderation.openai import OpenAIModeration
 from .dialects.openai import OpenAI
 from .dialects.openai_responses import OpenAIResponses
 from .errors import ModelCallFailure
@@ -41,8 +43,11 @@ DIALECTS: dict[str, type[ModelDialect]] = {
     "gemini": Gemini,
 }
 
-MODERATING_DIALECTS = ("openai", "openai-responses")
-"""Dialects whose services have moderation in OpenAI's format."""
+MODERATION_FORMATS: dict[str, type[ModerationFormat]] = {
+    "openai": OpenAIModeration,
+    "openai-responses": OpenAIModeration,
+}
+"""Dialects of model services that have moderation, too."""
 
 
 class ProviderClient:
@@ -107,10 +112,11 @@ class ProviderClient:
 
     async def moderate(self, model: Model, request: Moderate) -> ModerationAnswer:
         with self._translate_errors():
-            if self._kind.dialect not in MODERATING_DIALECTS:
+            kind = MODERATION_FORMATS.get(self._kind.dialect)
+            if kind is None:
                 raise not_supported("moderation")
-            question = moderation.build_request(CallTarget(self._kind, model), request)
-            return moderation.parse_answer(await self._complete_response(question, model))
+            [question] = kind().requests(CallTarget(self._kind, model), request)
+            return kind().parse_answer(await self._complete_response(question, model))
 
     async def _complete_response(self, question: ModelHttpRequest, model: Model) -> Any:
         """Returns a complete response: the time limit for its beginning is that for its end."""

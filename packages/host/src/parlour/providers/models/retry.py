@@ -5,9 +5,7 @@ A request is not repeated afterwards: output that a runner has received is never
 
 import asyncio
 import math
-from collections.abc import Callable
-
-from pydantic_core import to_json
+from collections.abc import Awaitable, Callable
 
 from parlour.core.backoff import exponential_delay
 
@@ -78,18 +76,21 @@ class RetryingClient:
         keys: KeyRing,
         headers: Callable[[str], dict[str, str]],
         timeouts: ModelTimeouts,
+        signed_path: Callable[[str, str], Awaitable[str]] | None = None,
     ) -> None:
+        """`signed_path` adds a key to the path of a request, for services that do not take it in a header."""
         self._connection = connection
         self._keys = keys
         self._headers = headers
         self._timeouts = timeouts
+        self._signed_path = signed_path
 
     async def request(self, question: ModelHttpRequest, model: str, wait: float) -> tuple[HttpExchange, bytes]:
         """Sends a request and returns the exchange, which the caller must close, and the first block of its response.
 
         The block may take `wait` seconds to arrive. Raises ModelCallFailure.
         """
-        body, loop = to_json(question.body), asyncio.get_running_loop()
+        body, loop = question.encoded(), asyncio.get_running_loop()
         tries = rotations = 0
         while True:
             if (rest := self._keys.requested_wait(loop.time())) > self._timeouts.longest_wait:
@@ -123,7 +124,8 @@ class RetryingClient:
         self, question: ModelHttpRequest, body: bytes, key: str, model: str, wait: float
     ) -> tuple[HttpExchange, bytes]:
         headers = {**self._headers(key), **question.headers}
-        exchange = await self._connection.post(question.path, headers, body, wait)
+        path = question.path if self._signed_path is None else await self._signed_path(question.path, key)
+        exchange = await self._connection.post(path, headers, body, wait)
         try:
             if not 200 <= exchange.status < 300:
                 error_body = await exchange.read_all(MAX_ERROR_BYTES)

@@ -8,7 +8,7 @@ from .adapter_bench import AdapterBench
 from .driver import PlatformDriver, SuiteChat
 from .evidence_log import EvidenceLog
 from .host_bench import HostBench, SuiteHost
-from .probe import ApiCall, Probe
+from .probe import ApiCall, Probe, action_call, api_call
 from .rows import BEHAVIOURS, Row, absence_key
 from .suite import rows_of
 
@@ -24,5 +24,7 @@ __all__ = [
     "SuiteChat",
     "SuiteHost",
     "absence_key",
+    "action_call",
+    "api_call",
     "rows_of",
 ]

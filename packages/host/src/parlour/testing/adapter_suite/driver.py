@@ -51,6 +51,8 @@ class PlatformDriver(ABC):
     """How many tokens one message of the isolation row carries; more for a platform that accepts few messages."""
     token: str
     """The secret that must never be in a log."""
+    simulator: Any
+    """The simulated platform, of drivers that have one."""
     config: Json
     """The configuration of the bot, valid while the platform is running."""
 
@@ -71,9 +73,9 @@ class PlatformDriver(ABC):
     def called_at(self, address: str) -> None:  # noqa: B027
         """Enters the address at which the platform calls the bot. It concerns platforms that call."""
 
-    @abstractmethod
     async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
         """Waits for a condition, which is checked after each change on the platform."""
+        await self.simulator.until(condition, seconds)
 
     # --- users
 

@@ -35,6 +35,16 @@ class ApiCall:
     expected: Any = None
 
 
+def api_call(row: str, method: str, expected: Any = None, /, **arguments: Any) -> ApiCall:
+    """Returns a call of a method with these arguments."""
+    return ApiCall(row, method, arguments, expected)
+
+
+def action_call(name: str, expected: Any = None, /, **params: Any) -> ApiCall:
+    """Returns a call of one of the platform's own actions."""
+    return ApiCall(name, "platform.call", {"action": name, "params": params}, expected)
+
+
 class RecordFile:
     """Reads the lines that were added to a file since the last time."""
 

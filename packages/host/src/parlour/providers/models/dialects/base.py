@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
+from urllib.parse import urlencode
 from uuid import uuid4
+
+from pydantic_core import to_json
 
 from parlour.core.model.model_config import Model
 from parlour.core.models.catalogue import ModelServiceKind
@@ -29,6 +32,13 @@ class ModelHttpRequest:
     path: str
     body: dict[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
+    form: Mapping[str, str] | None = None
+    """Fields of a form that is sent in place of the body."""
+
+    def encoded(self) -> bytes:
+        if self.form is not None:
+            return urlencode(self.form).encode()
+        return to_json(self.body)
 
 
 @dataclass(frozen=True, slots=True)

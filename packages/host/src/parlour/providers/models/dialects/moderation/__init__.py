@@ -1,0 +1,1 @@
+"""Wire formats of moderation services, by the dialect of their kind."""
