@@ -19,10 +19,12 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: quick migration help setup sandbox mcp-servers door-clients harnesses more-harnesses agent-services langflow pythons synapse peers podman nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents docs release bench clean
+.PHONY: quick migration help setup sandbox mcp-servers door-clients harnesses more-harnesses agent-services langflow pythons synapse peers podman nginx web web-tools web-check web-parts web-test browser e2e e2e-check e2e-first e2e-second screenshots run test test-all check format documents docs release bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
+
+E2E := cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent
 
 $(UV): Makefile
 	@$(or $(PYTHON),python3) -m venv .tools || { echo "python3 has no venv module; install it (Debian: apt-get install python3-venv)"; exit 1; }
@@ -55,7 +57,7 @@ harnesses:
 
 # The coding agents that are only tested by name: about 700 MB.
 more-harnesses: harnesses
-	@tools/node_packages.sh tools/more_harnesses .tools/more-harnesses
+	@tools/node_packages.sh tools/more_harnesses .tools/more-harnesses install
 
 # The homeserver that the tests of Matrix talk to. A Host needs none of it.
 agent-services: setup
@@ -95,13 +97,21 @@ web-parts: web-tools
 browser:
 	@tools/browser.sh
 
-# The page in that browser, with a Host of its own.
-e2e: setup nginx web browser
-	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent check && ../../.tools/pnpm/node_modules/.bin/pnpm --silent test
+# The page in that browser: two halves, each with a browser and a Host of its own.
+e2e: e2e-first e2e-second
+
+e2e-check: browser
+	@$(E2E) check
+
+e2e-first: e2e-check setup nginx web
+	@$(E2E) test --shard=1/2
+
+e2e-second: e2e-check setup nginx web
+	@$(E2E) test --shard=2/2
 
 # Every page, light and dark, in both languages, into docs/images.
 screenshots: setup web browser
-	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent screenshots
+	@$(E2E) screenshots
 
 run: setup
 	@tools/bubblewrap.sh $(SANDBOX) || true
@@ -118,8 +128,8 @@ QUIET_TESTS = $(shell grep -rl --include='test_*.py' 'mark\.quiet' $(ALL_TESTS))
 # Up to three tests that failed beside thousands of others are run once more, alone, and named.
 RERUN := .venv/bin/python -m tools.rerun_failed
 
-# To check the types takes one core for long and measures nothing; the browser leaves one.
-WEB_TESTS = $(MAKE) --no-print-directory web-parts && $(MAKE) --no-print-directory --jobs 2 web-check e2e
+# A browser and its Host need about one core.
+WEB_TESTS = $(MAKE) --no-print-directory web-parts && $(MAKE) --no-print-directory --jobs 2 --output-sync e2e-first e2e-second web-check
 
 test: setup sandbox mcp-servers door-clients synapse nginx web
 	@rm -f .pytest_cache/v/cache/lastfailed
@@ -138,7 +148,9 @@ PART_knowledge := tests/knowledge tests/integration/knowledge tests/crash/test_k
 PART_doors := tests/integration/doors
 PART_harnesses := tests/integration/harnesses
 PART_harnesses-all := tests/integration/harnesses/other_harnesses.py
-PART_policy := tests/integration/policies $(HOST_TESTS)/core/message_policy
+PART_policy := tests/integration/policies $(HOST_TESTS)/core/message_policy $(HOST_TESTS)/core/plugin_hooks \
+	$(HOST_TESTS)/core/store/test_limits.py $(HOST_TESTS)/stores/test_limits.py tests/crash/test_hooks.py \
+	tests/crash/test_quotas.py tests/integration/plugins/test_path_hooks.py tests/integration/plugins/test_plugin_pages.py
 PART_cluster := tests/cluster $(HOST_TESTS)/core/cluster $(HOST_TESTS)/stores
 PART_release := tests/release tests/walkthrough tests/tools
 PART_langflow := tests/agent_services/langflow_peer.py
@@ -158,7 +170,7 @@ else
 	@$(PYTEST) -q $(PARALLEL) -m "not quiet" $(ALL_TESTS)
 	@$(PYTEST) -q -m "quiet" $(QUIET_TESTS)
 	@$(WEB_TESTS)
-	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent long
+	@$(E2E) long
 	@$(MAKE) --no-print-directory pythons
 endif
 

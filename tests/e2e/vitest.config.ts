@@ -1,4 +1,4 @@
-// One file after the other: they share a browser and a Host, and a loaded machine should not be loaded more.
+// One file after the other, since they share a browser and a Host. `make e2e` runs the files in two halves.
 import { defineConfig } from "vitest/config";
 
 /** The files of each mode: tests, long tests, or screenshots. */

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
+from tests.integration.harnesses.conftest import scripted_config
 from tests.support.commands import parlour_here
 from tests.support.harness import ECHO_PLUGIN, NO_RUN_LIMITS, ROOT, Host
 from tests.support.nginx import PREFIX, Nginx
@@ -30,7 +31,8 @@ class PageHost(Host):
     """Runs a Host that keeps its address over restarts, so that an open page can reconnect."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder, PARLOUR__PLUGINS__BUNDLED="true", **NO_RUN_LIMITS)
+        programs = {"PARLOUR__PROGRAMS__FOLDERS": str(Path(sys.executable).parent)}
+        super().__init__(folder, PARLOUR__PLUGINS__BUNDLED="true", **programs, **NO_RUN_LIMITS)
         self._port = free_port()
 
     def expect_proxy(self, public_url: str) -> None:
@@ -110,6 +112,10 @@ class World:
         finished = await asyncio.to_thread(parlour_here, "plugin", "build", file, "-o", archive)
         assert finished.returncode == 0, finished.stderr
         return str(archive)
+
+    async def scripted_harness(self) -> Json:
+        """Returns the configuration of an agent that uses the scripted coding agent of the tests."""
+        return scripted_config()
 
     async def stop(self) -> None:
         await asyncio.to_thread(self._host.stop)

@@ -152,6 +152,17 @@ def _answer(result: Any) -> web.Response:
     return web.json_response({"ok": True, "result": result})
 
 
+class FleetHost(Host):
+    """A Host of a cluster, on a port that the other Hosts know."""
+
+    def __init__(self, folder: Path, port: int, **environment: object) -> None:
+        super().__init__(folder, **environment)
+        self._port = port
+
+    def _command(self) -> list[str]:
+        return [*super()._command()[:-1], str(self._port)]
+
+
 class Fleet:
     """Hosts of one cluster, each with a data directory of its own."""
 
@@ -182,14 +193,15 @@ class Fleet:
     ) -> None:
         self._closing.close()
 
-    def add(self, **environment: object) -> Host:
-        """Adds a Host with the echo plugin; it is not started."""
+    def add(self, port: int = 0, plugin: Path = ECHO_PLUGIN, **environment: object) -> Host:
+        """Adds a Host with a plugin; it is not started. The other Hosts reach it if it has a port."""
         name = f"host{len(self.hosts)}"
         folder = self._folder / name
         (folder / "data").mkdir(parents=True, mode=0o700)
         (folder / "data" / "secret.key").write_bytes(self._key)
-        host = Host(folder, **{"PARLOUR__CLUSTER__NAME": name, **self.environment, **environment})
-        host.install(ECHO_PLUGIN)
+        address = {"PARLOUR__CLUSTER__ADDRESS": f"http://127.0.0.1:{port}"} if port else {}
+        host = FleetHost(folder, port, **{"PARLOUR__CLUSTER__NAME": name, **self.environment, **address, **environment})
+        host.install(plugin)
         self.hosts.append(host)
         self._closing.callback(_end, host)
         return host

@@ -41,8 +41,18 @@ def load() -> None:
     gc.disable()
     for module in LOADED:
         importlib.import_module(module)
+    load_routes()
     gc.freeze()
     gc.enable()
+
+
+def load_routes() -> None:
+    """Loads what the first request to a Host would load."""
+    from parlour.http.lazy_app import deferred_model_build
+
+    with deferred_model_build():
+        importlib.import_module("parlour.http.fastapi_app")
+    importlib.import_module("parlour.app.web.routes")
 
 
 def wait_for_a_command(asking: socket.socket) -> list[str]:

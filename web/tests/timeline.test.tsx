@@ -251,6 +251,18 @@ describe("a timeline", () => {
     });
   });
 
+  it("joins values that are stored one after the other", () => {
+    const stored = (key: string) => event("state.updated", { scope: "conversation", key, value: key.length });
+    const [joined, ...rest] = timeline([stored("a"), stored("bb"), stored("ccc")]);
+    expect(rest).toEqual([]);
+    expect(joined).toMatchObject({
+      kind: "state",
+      name: "",
+      text: "conversation.a: 1\nconversation.bb: 2\nconversation.ccc: 3",
+      detail: [{ key: "a" }, { key: "bb" }, { key: "ccc" }],
+    });
+  });
+
   it("keeps what it does not know", () => {
     expect(timeline([event("later.invention", {})])[0]).toMatchObject({ kind: "other", name: "later.invention" });
   });

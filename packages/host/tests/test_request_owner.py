@@ -52,3 +52,9 @@ async def test_changes_of_a_conversation_go_to_its_owner_and_readings_stay_here(
     assert await owners.find("GET", f"/api/v1/conversations/{CONVERSATION}") == ""
     assert await owners.find("POST", "/api/v1/runs/unknown/cancel") == ""
     assert await owners.find("POST", "/api/v1/events") == ""
+
+
+async def test_the_owner_of_a_part_is_found_by_its_address(owners: RequestOwner) -> None:
+    assert await owners.address(bot_part(OWN_BOT)) == ""
+    assert await owners.address(bot_part(OTHER_BOT)) == "http://other:5300"
+    assert await owners.address(bot_part(FREE_BOT)) is None

@@ -18,6 +18,8 @@ GATEWAY_NAME = "parlour"
 MCP_CALL_FIELDS = frozenset(("server", "tool", "arguments"))
 """The input of a call of an MCP server, where a harness gives it as such."""
 _GATEWAY_TITLE = re.compile(rf"mcp__{GATEWAY_NAME}__[a-z_]{{1,40}}|{GATEWAY_NAME}: [a-z_ ]{{1,40}}")
+_GEMINI_TITLE = re.compile(rf"[a-z_]{{1,40}} \({GATEWAY_NAME} MCP Server\)")
+"""Title of such a call in Gemini CLI. It is the argument `command` instead if the call has one."""
 MAX_DETAIL_CHARACTERS = 6000
 CANCELLED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
 Option = dict[str, Any]
@@ -85,7 +87,11 @@ def is_gateway_call(call: dict[str, Any]) -> bool:
     if arguments.get("server") == GATEWAY_NAME and arguments.keys() <= MCP_CALL_FIELDS and "tool" in arguments:
         return True
     title = str(call.get(FIRST_TITLE) or call.get("title") or "")
-    return bool(_GATEWAY_TITLE.fullmatch(title)) and not arguments.keys() & {"command", "cmd"}
+    if arguments.keys() & {"command", "cmd"}:
+        return False
+    if _GEMINI_TITLE.fullmatch(title):
+        return call.get("kind") == "other" and "command" not in _texts(call)
+    return bool(_GATEWAY_TITLE.fullmatch(title))
 
 
 def describe_call(call: dict[str, Any]) -> str:
@@ -102,5 +108,10 @@ def describe_call(call: dict[str, Any]) -> str:
             return command[:MAX_DETAIL_CHARACTERS]
         if raw:
             return json.dumps(raw, ensure_ascii=False)[:MAX_DETAIL_CHARACTERS]
-    texts = [each.get("content", {}).get("text") for each in call.get("content") or () if isinstance(each, dict)]
-    return "\n".join(filter(None, texts))[:MAX_DETAIL_CHARACTERS]
+    return _texts(call)[:MAX_DETAIL_CHARACTERS]
+
+
+def _texts(call: dict[str, Any]) -> str:
+    """Returns the texts that a tool call came with."""
+    parts = [each.get("content") for each in call.get("content") or () if isinstance(each, dict)]
+    return "\n".join(str(each["text"]) for each in parts if isinstance(each, dict) and each.get("text"))

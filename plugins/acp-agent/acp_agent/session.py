@@ -22,6 +22,9 @@ PROTOCOL_VERSION = 1
 CAPABILITIES = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
 """The harness works on its own files and commands; the Host offers it none."""
 NOT_FOUND = -32601
+PING = "_parlour/ping"
+"""Method that no harness has: its refusal shows that the harness has got so far."""
+REPLAY_SECONDS = 0.1
 OnUpdate = Callable[[dict[str, Any]], None]
 OnQuestion = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -48,6 +51,7 @@ class HarnessSession:
         self.on_update: OnUpdate | None = None
         self.on_question: OnQuestion | None = None
         self.on_withdrawn: Callable[[Any], None] | None = None
+        self._ignored_updates = 0
         self._connection: Any = Connection(self._handle, self.transport)
 
     @property
@@ -129,8 +133,22 @@ class HarnessSession:
                 logger.info("%s: %s failed: %s", self.preset.label, method, failure.message)
                 continue
             self.session_id = earlier
+            if method == "session/load":
+                await self._await_replay()
             return answer
         return None
+
+    async def _await_replay(self) -> None:
+        """Waits until the history has been repeated: some harnesses do so after their answer to `session/load`."""
+        seen = -1
+        while seen != self._ignored_updates:
+            seen = self._ignored_updates
+            try:
+                await self.request(PING, {})
+            except HarnessFailed as failure:
+                if failure.code == "runner.crashed":
+                    raise
+            await asyncio.sleep(REPLAY_SECONDS)
 
     async def _set_mode(self, answer: dict[str, Any]) -> None:
         """Sets the mode of the configuration: harnesses begin and resume in others, some of which ask nothing."""
@@ -157,7 +175,9 @@ class HarnessSession:
         values = params if isinstance(params, dict) else {}
         match method:
             case "session/update":
-                if self.on_update is not None and isinstance(values.get("update"), dict):
+                if self.on_update is None:
+                    self._ignored_updates += 1
+                elif isinstance(values.get("update"), dict):
                     self.on_update(values["update"])
                 return None
             case "session/request_permission":

@@ -33,7 +33,7 @@ class HarnessTurn:
         self._api = api
         self._config = config
         self._session = session
-        self._reader = UpdateReader()
+        self._reader = UpdateReader(session.process.working_directory)
         self._results: asyncio.Queue[Result | None] = asyncio.Queue()
         self._waiting: list[list[dict[str, Any]]] = []
         """Prompts of messages that came meanwhile and that the harness can't take into its turn."""

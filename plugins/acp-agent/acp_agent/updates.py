@@ -22,7 +22,8 @@ ENDED = ("completed", "failed")
 class UpdateReader:
     """Reads the updates of one turn in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str = "") -> None:
+        """`folder` is the working directory: paths of files below it are shown from there."""
         self.text = ""
         """The message that is being written."""
         self.has_text = False
@@ -32,6 +33,7 @@ class UpdateReader:
         self._tools: dict[str, dict[str, Any]] = {}
         self._ended: set[str] = set()
         self._count = 0
+        self._folder = folder.rstrip("/")
 
     def read(self, update: dict[str, Any]) -> Iterator[Result]:
         self._count += 1
@@ -57,6 +59,7 @@ class UpdateReader:
         is_new = call_id not in self._tools
         known = self._tools.setdefault(call_id, {FIRST_TITLE: call.get("title")})
         known |= {key: value for key, value in call.items() if value is not None}
+        known["content"] = [self._with_short_path(each) for each in known.get("content") or ()]
         name = tool_name(known)
         if is_new:
             yield from self.end_message()
@@ -87,6 +90,11 @@ class UpdateReader:
             if isinstance(found, dict) and (usage := _usage(found)) is not None:
                 self.usage = usage
                 return
+
+    def _with_short_path(self, content: Any) -> Any:
+        if not self._folder or not isinstance(content, dict) or content.get("type") != "diff":
+            return content
+        return {**content, "path": str(content.get("path")).removeprefix(f"{self._folder}/")}
 
     def _text(self, update: dict[str, Any]) -> Iterator[Result]:
         text = _text_of(update.get("content"))

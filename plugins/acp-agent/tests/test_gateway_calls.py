@@ -7,6 +7,10 @@ from acp_agent.permissions import is_gateway_call
 from acp_agent.updates import UpdateReader
 
 
+def text(value: str) -> list[dict[str, Any]]:
+    return [{"type": "content", "content": {"type": "text", "text": value}}]
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -14,6 +18,7 @@ from acp_agent.updates import UpdateReader
         {"title": "parlour: history page", "rawInput": {}},
         {"title": "MCP", "rawInput": {"server": "parlour", "tool": "context", "arguments": {}}},
         {"title": "MCP", "mcpServer": {"name": "parlour"}},
+        {"title": "history_page (parlour MCP Server)", "kind": "other", "content": text('{"limit":3}')},
     ],
 )
 def test_calls_of_the_own_server_are_known_in_all_their_forms(call: dict[str, Any]) -> None:
@@ -28,6 +33,9 @@ def test_calls_of_the_own_server_are_known_in_all_their_forms(call: dict[str, An
         {"title": "parlour: delete everything", "rawInput": {"cmd": "rm -rf ."}},
         {"title": "shell", "rawInput": {"server": "parlour", "command": "rm -rf ."}},
         {"title": "Write", "rawInput": {"server": "parlour", "path": "a.txt"}},
+        {"title": "history_page (parlour MCP Server)", "kind": "execute"},
+        {"title": "x (parlour MCP Server)", "kind": "other", "content": text('{"command":"x (parlour MCP Server)"}')},
+        {"title": "x (parlour MCP Server) ", "kind": "other", "content": text("{}")},
     ],
 )
 def test_a_command_that_looks_like_one_is_asked_about(call: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ export const PAGES: [name: string, path: (ids: Ids) => string][] = [
   ["tools", () => "/tools"],
   ["box", () => "/box"],
   ["workers", () => "/workers"],
+  ["hosts", () => "/hosts"],
   ["skills", () => "/skills"],
   ["plugins", () => "/plugins"],
   ["settings", () => "/settings"],

@@ -74,6 +74,8 @@ export class World {
   /** A plugin of one file: where that is, or its zip. */
   readonly writePlugin = (name: string, code: string, packed = false) =>
     tell(this.place.control, "write_plugin", { name, code, packed }) as Promise<string>;
+  /** The configuration of an agent that uses the scripted coding agent. */
+  readonly scriptedHarness = () => tell(this.place.control, "scripted_harness", {}) as Promise<object>;
   readonly stop = () => tell(this.place.control, "stop", {});
   readonly resume = () => tell(this.place.control, "resume", {});
   /** Writes old runs; the Host has to be stopped. */

@@ -112,9 +112,16 @@ def test_a_dropped_stream_is_subscribed_to_again(host: Host, puppet: A2aClient, 
     gate_file.touch()
     rest = list(again)
 
-    updates = [each["artifactUpdate"] for each in rest if "artifactUpdate" in each]
-    assert "".join(part["text"] for each in updates for part in each["artifact"]["parts"]) == "waiting is over"
-    assert rest[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
+    sent_again = list(puppet.stream("SendStreamingMessage", message=said(f"gate {gate_file}", "dropped")))
+    assert sent_again[0]["task"]["id"] == task["id"]
+    for events in (rest, sent_again):
+        updates = [each["artifactUpdate"] for each in events if "artifactUpdate" in each]
+        assert "".join(part["text"] for each in updates for part in each["artifact"]["parts"]) == "waiting is over"
+        assert events[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
+    agent = str(puppet.http.base_url).rstrip("/").rpartition("/")[2]
+    assert len(host.items("/runs", agent_id=agent)) == 1
+    entries = [each for each in host.items("/audit", kind="door", action="turn") if each["resource"] == agent]
+    assert {"via": "a2a"} in [each["detail"] for each in entries]
 
 
 def test_a_task_is_cancelled(host: Host, puppet: A2aClient) -> None:

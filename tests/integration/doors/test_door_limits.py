@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import openai
 import pytest
 
 from parlour.testing.model_server import ModelServer
 from tests.support.agents import AgentHost
 from tests.support.door_clients import AgUiClient, asking
+from tests.support.harness import bearer
 
 from .test_a2a_door import A2aClient
 from .test_mcp_door import connected
@@ -42,6 +44,20 @@ def test_requests_beyond_the_limit_of_a_key_are_refused(host: AgentHost) -> None
     assert other.models.list().object == "list"
     metrics = host.http().get(f"{host.address}/metrics").text
     assert 'parlour_door_requests_total{door="openai",result="rate_limited"} 1' in metrics
+
+
+@pytest.mark.parametrize(("door", "path"), [("mcp", "api/v1/mcp"), ("a2a", "a2a/{}/rpc"), ("agui", "agui/{}")])
+def test_each_door_has_a_limit_and_figures_of_its_own(host: AgentHost, spent: str, door: str, path: str) -> None:
+    address = f"{host.address}/{path.format(spent)}"
+    with httpx.Client(headers=bearer(host.key("mcp" if door == "mcp" else "chat", f"busy at {door}"))) as busy:
+        refused = [busy.post(address, json={}).status_code for _ in range(4)]
+        models = busy.get(f"{host.address}/v1/models").status_code
+
+    assert 429 not in refused[:3]
+    assert refused[3] == 429
+    assert models == 200
+    metrics = host.http().get(f"{host.address}/metrics").text
+    assert f'parlour_door_requests_total{{door="{door}",result="rate_limited"}} 1' in metrics
 
 
 @pytest.fixture(scope="module")

@@ -105,6 +105,27 @@ async def test_the_same_request_id_asks_once(host: Host, publish: Publish) -> No
     assert len(host.items("/runs", agent_id=agent)) == 1
 
 
+async def test_a_client_that_leaves_reads_the_answer_with_its_request_id(
+    host: Host, publish: Publish, gate_file: Path
+) -> None:
+    agent = publish(PUPPET, name="Dropped", door="mcp", restart_policy="never")
+    arguments = {"text": f"gate {gate_file}", "request_id": "mine"}
+
+    async with connected(host) as client:
+        dropped = asyncio.create_task(client.call_tool("ask_dropped", arguments))
+        await asyncio.to_thread(host.active_run, agent)
+        dropped.cancel()
+        await asyncio.wait({dropped})
+    async with connected(host) as client:
+        again = asyncio.create_task(client.call_tool("ask_dropped", arguments))
+        await asyncio.to_thread(gate_file.touch)
+        answer = await again
+
+    assert dropped.cancelled()
+    assert text_of(answer) == "waiting is over"
+    assert len(host.items("/runs", agent_id=agent)) == 1
+
+
 async def test_an_answer_is_cancelled(host: Host, publish: Publish) -> None:
     agent = publish(PUPPET, name="Sleepy", door="mcp")
 

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.harnesses.real import RealHarness, RealHarnessContract, open_real_host
+from tests.integration.harnesses.real import SLOW, RealHarness, RealHarnessContract, open_real_host
 from tests.support.harness import Host
 from tests.support.harness_model.server import HarnessModel
 
 NAMES = ("gemini", "kimi", "qwen", "opencode")
+
+pytestmark = SLOW
 
 
 @pytest.fixture(scope="module")

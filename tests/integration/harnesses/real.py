@@ -2,16 +2,18 @@
 
 import itertools
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.integration.harnesses.conftest import ACP, ACP_ID, open_host
-from tests.integration.harnesses.test_scripted_harness import decide, said
+from tests.integration.harnesses.test_gateway import list_tools
+from tests.integration.harnesses.test_scripted_harness import decide
 from tests.support.harness import ROOT, Host, Json, eventually
 from tests.support.harness_model.server import HarnessModel
-from tests.support.processes import processes_naming
+from tests.support.processes import find_in_memory, processes_naming
 from tests.support.rogue import sleepers
 
 PACKAGES = ROOT / ".tools" / "harnesses" / "node_modules"
@@ -25,7 +27,11 @@ FOLDERS = [
     *OTHERS.glob("opencode-linux-*/bin"),
     OTHERS / ".bin",
 ]
-TURN_SECONDS = 60
+TURN_SECONDS = 240
+"""Most seconds for one turn. OpenCode needs 30 on two cores that have nothing else to do."""
+SLOW = pytest.mark.timeout(900)
+"""A test has several turns."""
+GATEWAY_TOKEN = re.compile(rb"pgw_[\w-]{43}(?![\w-])")
 _numbers = itertools.count(1)
 
 
@@ -91,6 +97,20 @@ class RealHarness:
 
         return eventually(look, "the run has ended", TURN_SECONDS)
 
+    def said(self, agent_id: str, text: str) -> str:
+        """Says something in the conversation that has the agent's folder, and returns the answer."""
+        before = len(self.host.items("/runs", agent_id=agent_id))
+        self.send(agent_id, text)
+
+        def look() -> str:
+            runs = self.host.items("/runs", agent_id=agent_id)
+            return str(runs[0]["run_id"]) if len(runs) > before else ""
+
+        run = self.ended(eventually(look, "a run has begun"))
+        assert run["status"] == "completed", run["error"]
+        messages = self.host.transcript(run["conversation_id"])
+        return [text for role, text in messages if role == "assistant"][-1].strip()
+
     def state(self, agent_id: str) -> str:
         return str([(each["status"], each.get("error")) for each in self.host.items("/runs", agent_id=agent_id)])
 
@@ -144,7 +164,7 @@ class RealHarnessContract:
         address = f"/approvals/{question['approval_id']}"
         eventually(lambda: harness.host.http().get(address).json()["status"] != "pending", "it is withdrawn")
         assert harness.host.http().get(address).json()["status"] == "expired"
-        assert said(harness.host, agent, "script:count again", conversation_id="one").startswith("orders seen")
+        assert harness.said(agent, "script:count again").startswith("orders seen")
 
     def test_cancelling_a_command_leaves_no_process(self, harness: RealHarness) -> None:
         agent, folder = harness.agent(cancel_seconds=5)
@@ -158,19 +178,38 @@ class RealHarnessContract:
     def test_a_new_process_continues_the_session(self, harness: RealHarness) -> None:
         agent, _ = harness.agent(idle_seconds=0)
 
-        answers = [said(harness.host, agent, f"script:count {word}", conversation_id="one") for word in ("one", "two")]
+        answers = [harness.said(agent, f"script:count {word}") for word in ("one", "two")]
 
         assert answers == ["orders seen: 1", "orders seen: 2"]
 
     def test_it_reads_the_chat_by_the_gateway(self, harness: RealHarness) -> None:
         agent, _ = harness.agent(use_host=True)
-        said(harness.host, agent, "script:count first", conversation_id="one")
+        harness.said(agent, "script:count first")
 
-        answer = said(harness.host, agent, "script:history", conversation_id="one")
+        answer = harness.said(agent, "script:history")
 
         assert "script:count first" in answer, answer
         entries = [each for each in harness.host.items("/audit") if each["action"] == "history_page"]
         assert {"via": "gateway"} in [each["detail"] for each in entries]
+
+    def test_its_token_for_the_gateway_ends_with_its_run(self, harness: RealHarness) -> None:
+        agent, folder = harness.agent(use_host=True)
+        harness.said(agent, "script:count first")
+        tokens = find_in_memory(folder, GATEWAY_TOKEN)
+        assert tokens, "the coding agent still has its token"
+
+        def answers() -> set[str]:
+            address = f"{harness.host.address}/gateway/mcp"
+            given = [list_tools(address, {"authorization": f"Bearer {each}"}) for each in tokens]
+            return {"listed" if each.status_code == 200 else each.json()["error"]["message"] for each in given}
+
+        assert answers() == {"no active run has this token"}
+        harness.send(agent, f"script:write {folder}/a.txt")
+        question = harness.question(agent)
+        assert answers() == {"listed"}
+        decide(harness.host, question, "deny")
+        harness.ended(str(harness.host.items("/runs", agent_id=agent)[0]["run_id"]))
+        assert answers() == {"no active run has this token"}
 
     @pytest.mark.parametrize("killed", ["plugin", "host"])
     def test_a_kill_leaves_no_process(self, own_harness: RealHarness, killed: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from parlour.testing.onebot_simulator import Simulator as OneBotSimulator
-from tests.integration.harnesses.real import RealHarness, RealHarnessContract, open_real_host
+from tests.integration.harnesses.real import SLOW, RealHarness, RealHarnessContract, open_real_host
 from tests.integration.harnesses.test_questions_in_chats import BOSS, GROUP, approvals, group, mention, question
 from tests.platforms.onebot11.acting import ASK, mention_bot
 from tests.platforms.onebot11.acting import BOSS as QQ_BOSS
@@ -17,7 +17,7 @@ from tests.support.harness_model.server import HarnessModel
 
 NAMES = ("goose", "codex", "claude-code")
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, SLOW]
 
 
 @pytest.fixture(scope="module")

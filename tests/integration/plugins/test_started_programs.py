@@ -109,3 +109,20 @@ def test_a_program_that_uses_too_much_is_ended_and_says_why(make_host: MakeHost)
     host = made(make_host, PARLOUR__PROGRAMS__WORKSPACE_MB=1, PARLOUR__PLUGINS__DATA_LOOK_SECONDS=0.1)
 
     assert "holds more than 1 MB" in said(host, "shell head -c 3000000 /dev/zero > big; exec sleep 600")
+
+
+def test_the_folders_of_a_conversation_go_with_it_and_its_programs_end(make_host: MakeHost) -> None:
+    host = made(make_host)
+    asked = host.ask(host.agent(PROGRAM, restart_policy="never"), "mine echo here > note; sleep 600 & echo up; wait")
+    [up] = texts(asked)
+    conversation_id = asked["conversation_id"]
+    other = host.ask(host.agent(PROGRAM, restart_policy="never"), "mine echo up")["conversation_id"]
+    root = host.home / "programs" / "workspaces" / PROGRAM_ID
+    mine, kept = (root / f"{each}-work" for each in (conversation_id, other))
+    assert up == "up"
+    assert (mine / "note").read_text() == "here\n"
+
+    host.http().delete(f"/conversations/{conversation_id}").raise_for_status()
+
+    eventually(lambda: not mine.exists(), "the folder is deleted")
+    assert kept.is_dir()

@@ -4727,6 +4727,11 @@ export interface components {
             /** @description True for the Host that answers this request. */
             answers_this: boolean;
             fenced_at: number | null;
+            /**
+             * @description How it is doing, in one word that the page explains.
+             * @enum {string}
+             */
+            health: "healthy" | "unreachable" | "late" | "draining" | "drained" | "ended";
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             host_id: string;
             /** @description When its lease ends unless it is renewed, by the clock of the database; null if it was fenced. */

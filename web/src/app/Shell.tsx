@@ -14,6 +14,7 @@ import {
   type LucideIcon,
   Menu,
   MessageCircle,
+  Network,
   Server,
   Settings,
   ShieldCheck,
@@ -47,6 +48,7 @@ const PLACES: [path: string, word: string, icon: LucideIcon][] = [
   ["/skills", "nav.skills", GraduationCap],
   ["/box", "nav.box", Container],
   ["/workers", "nav.workers", Server],
+  ["/hosts", "nav.hosts", Network],
   ["/plugins", "nav.plugins", Boxes],
   ["/settings", "nav.settings", Settings],
 ];

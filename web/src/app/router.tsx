@@ -106,6 +106,7 @@ const tree = root.addChildren([
     page("/models", () => import("../features/models/ModelsPage")),
     page("/tools", () => import("../features/tools/ToolsPage")),
     page("/box", () => import("../features/box/BoxPage")),
+    page("/hosts", () => import("../features/hosts/HostsPage")),
     page("/workers", () => import("../features/workers/WorkersPage")),
     page("/skills", () => import("../features/skills/SkillsPage")),
     page("/skills/$name", () => import("../features/skills/SkillPage")),

@@ -59,7 +59,7 @@ class AcpRunner(AgentRunner):
     async def _run(self, ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
         config = read_config(ctx.config)
         stored = ctx.state.conversation
-        workspace = str(stored.get(WORKSPACE) or uuid.uuid4().hex)
+        workspace = str(stored.get(WORKSPACE) or _new_workspace(ctx.context.conversation_id))
         home = await _home(api)
         earlier = str(stored.get(SESSION) or "") if stored.get(HARNESS) == config.harness else ""
         start = partial(_start, api, config, workspace, home, earlier)
@@ -87,6 +87,12 @@ class AcpRunner(AgentRunner):
                     yield result
             finally:
                 await turn_results.aclose()
+
+
+def _new_workspace(conversation_id: str | None) -> str:
+    """Returns a name for a working directory. The Host deletes it with the conversation whose id it begins with."""
+    name = uuid.uuid4().hex
+    return f"{conversation_id}-{name[:12]}" if conversation_id else name
 
 
 async def _start(api: AgentRunAPI, config: HarnessConfig, workspace: str, home: str, earlier: str) -> HarnessSession:

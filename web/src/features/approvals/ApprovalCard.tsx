@@ -21,7 +21,8 @@ import { useParty } from "./useParty";
 
 export type Decided = "approve" | "always" | "deny";
 
-export function ApprovalCard({ approval }: { approval: Approval }) {
+/** `linked`: it leads to its run, unless it is shown there. */
+export function ApprovalCard({ approval, linked = true }: { approval: Approval; linked?: boolean }) {
   const { t, i18n } = useTranslation();
   const { operate } = useRights();
   const key = actionKey(approval.action);
@@ -36,13 +37,15 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
               {t("approvals.expires", { when: fromNow(approval.expires_at, Date.now(), i18n.language) })}
             </span>
           )}
-          <Link
-            to="/runs/$runId"
-            params={{ runId: approval.run_id }}
-            className="ml-auto text-sm text-accent underline underline-offset-2"
-          >
-            {t("chat.openRun")}
-          </Link>
+          {linked && (
+            <Link
+              to="/runs/$runId"
+              params={{ runId: approval.run_id }}
+              className="ml-auto text-sm text-accent underline underline-offset-2"
+            >
+              {t("chat.openRun")}
+            </Link>
+          )}
         </div>
         <Origin approval={approval} />
         <Details approval={approval} />

@@ -10,7 +10,7 @@ export function RunApprovals({ runId }: { runId: string }) {
   return (
     <ul className="space-y-3">
       {pending.map((approval) => (
-        <ApprovalCard key={approval.approval_id} approval={approval} />
+        <ApprovalCard key={approval.approval_id} approval={approval} linked={false} />
       ))}
     </ul>
   );

@@ -319,7 +319,24 @@ export function timeline(events: RunEvent[], around: Around = {}): Step[] {
       (a, b) =>
         phase(a.each) - phase(b.each) || a.each.at - b.each.at || TIES(a.each) - TIES(b.each) || a.index - b.index,
     );
-  return [...begin(around), ...sorted.map(({ each }) => each)];
+  return [...begin(around), ...joinStates(sorted.map(({ each }) => each))];
+}
+
+/** Joins values that were stored one after the other, as agents of services and coding agents do, into one step. */
+function joinStates(steps: Step[]): Step[] {
+  const joined: Step[] = [];
+  for (const step of steps) {
+    const before = joined.at(-1);
+    if (step.kind !== "state" || before?.kind !== "state") {
+      joined.push(step);
+      continue;
+    }
+    const first = before.name ? `${before.name}: ${before.text}` : before.text;
+    const details = before.name ? [before.detail] : (before.detail as unknown[]);
+    const text = `${first}\n${step.name}: ${step.text}`;
+    joined[joined.length - 1] = { ...before, name: "", text, detail: [...details, step.detail] };
+  }
+  return joined;
 }
 
 const isEnd = (each: Step): boolean => each.kind === "end" || each.kind === "failure";

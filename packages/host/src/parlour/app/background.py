@@ -11,6 +11,7 @@ from parlour.core.cluster.parts import SWEEPS_DUTY
 from parlour.core.journal.retry import retry_on_storage_failure
 from parlour.core.observability.live_feed import ComponentState
 from parlour.core.store.retention import Retention
+from parlour.plugin_runtime.programs.service import CLEANUP_SECONDS
 
 from .host import Host
 from .runtime_settings import SettingsApplier, retention_periods
@@ -29,6 +30,7 @@ async def run_background_services(host: Host) -> AsyncIterator[None]:
             _run_scheduler(host),
             host.statistics.serve(),
             _run_secret_rotation(host),
+            _clean_program_folders(host),
             host.live_feed.serve(partial(_component_states, host)),
         ):
             await stack.enter_async_context(_run_in_background(work))
@@ -74,6 +76,14 @@ async def _run_secret_rotation(host: Host) -> None:
             logger.exception("the key of the secrets could not be replaced; both keys are kept")
         await host.secret_rotation_requested.wait()
         host.secret_rotation_requested.clear()
+
+
+async def _clean_program_folders(host: Host) -> None:
+    """Deletes old folders of programs of plugins, also if none starts any more."""
+    await host.recovered.wait()
+    while True:
+        host.programs.clean_up()
+        await asyncio.sleep(CLEANUP_SECONDS)
 
 
 @asynccontextmanager

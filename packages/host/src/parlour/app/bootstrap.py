@@ -35,6 +35,7 @@ from parlour.platforms._host.bots import Bots
 from parlour.platforms._host.link import CoreAccess
 from parlour.platforms._host.status_file import BotStatusFile
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
+from parlour.plugin_runtime.programs.deletion import ProgramFolderDeletion
 from parlour.plugin_runtime.supervision.listener_cache import ListenerCache
 from parlour.providers.http.link_client import LinkClient
 from parlour.providers.http.webhook_client import AiohttpWebhookClient
@@ -181,6 +182,8 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
         tuning = LiveSettings(ports.journal, defaults_from_config(settings))
         await tuning.load()
         box = await stack.enter_async_context(open_box(settings, directory, core, ports, skills, measurements))
+        program_folders = ProgramFolderDeletion(side.programs, core.jobs)
+        core.jobs.register(program_folders)
         open_tool_services = await stack.enter_async_context(open_tools(settings, tools, core, ports, secrets, box))
         reloads = config_reloads(
             core, models.repository, open_tool_services.mcp_repository, skills.parts.repository, tuning
@@ -192,6 +195,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
             runtime=side.runtime,
             plugins=side.plugins,
             programs=side.programs,
+            program_folders=program_folders,
             catalogue=catalogue,
             bots=bots,
             tools=open_tool_services,

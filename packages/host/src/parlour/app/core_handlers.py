@@ -28,6 +28,7 @@ from parlour.core.handlers.listeners import ListenerHandler
 from parlour.core.handlers.pipeline import PipelineHandler
 from parlour.core.handlers.webhook import WebhookHandler
 from parlour.core.ingest.acceptance import EventAcceptor
+from parlour.core.ingest.arrivals import Arrivals
 from parlour.core.ingest.builtin_commands import BuiltinCommands
 from parlour.core.ingest.command_executor import CommandExecutor
 from parlour.core.ingest.command_log import CommandLog
@@ -235,7 +236,8 @@ def build_gateway(
     acceptor = EventAcceptor(journal, conversations, FeedbackStore(journal), observers, starts, ids, clock)
     commands = CommandExecutor(parser, log, languages)
     preparer = EventPreparer(records.attachments, conversations, OutboxStore(journal))
-    return Gateway(router, commands, observers, preparer, acceptor, clock)
+    arrivals = Arrivals(ports.ownership, conversations)
+    return Gateway(router, commands, observers, preparer, acceptor, arrivals, clock)
 
 
 def build_gate(

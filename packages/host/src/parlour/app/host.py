@@ -22,6 +22,7 @@ from parlour.core.secrets import SecretBox
 from parlour.core.system import SystemClock
 from parlour.platforms._host.bots import Bots
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
+from parlour.plugin_runtime.programs.deletion import ProgramFolderDeletion
 from parlour_sdk.values import dataclass
 
 from .box import BoxSubsystem
@@ -73,6 +74,7 @@ class Host:
     runtime: PluginRuntime
     plugins: RefreshablePluginManager
     programs: GrantedProcesses
+    program_folders: ProgramFolderDeletion
     catalogue: BuiltinAdapterCatalogue
     bots: Bots
     tools: ToolSubsystem

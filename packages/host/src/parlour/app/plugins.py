@@ -178,7 +178,7 @@ def _programs(settings: HostSettings, directory: DataDirectory, launcher: Launch
         launcher,
         ProgramFinder(rules.folders),
         ProgramFolders(directory.path / "programs", rules.workspace_folders),
-        ProgramLimits(rules.at_once, rules.memory_mb, limits, rules.workspace_days),
+        ProgramLimits(rules.at_once, rules.memory_mb, limits, rules.workspace_days, rules.home_days),
         reaper,
     )
 

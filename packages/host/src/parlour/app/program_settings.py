@@ -19,3 +19,4 @@ class ProgramSettings(BaseModel):
     memory_mb: int = Field(default=4096, ge=64)
     workspace_mb: int = Field(default=4096, ge=1)
     workspace_days: int = Field(default=30, ge=1)
+    home_days: int = Field(default=180, ge=1)

@@ -16,9 +16,10 @@ from typing import Final
 from parlour.core.skills.archive import read_archive
 from parlour.core.skills.limits import MAX_TOTAL_BYTES, SkillInvalid
 from parlour.core.skills.package import SkillPackage, build_package
+from parlour.isolation.folder_deletion import FOLDER_MODE, make_deletable
 
 from .errors import BoxError
-from .workspaces import FOLDER_MODE, SECONDS_PER_DAY, InThread, make_deletable
+from .workspaces import SECONDS_PER_DAY, InThread
 
 logger = logging.getLogger(__name__)
 

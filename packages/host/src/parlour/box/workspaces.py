@@ -14,6 +14,7 @@ from typing import Any, Literal
 from weakref import WeakValueDictionary
 
 from parlour.core.box.messages import SessionSpec
+from parlour.isolation.folder_deletion import FOLDER_MODE, make_deletable
 from parlour_sdk.values import dataclass
 
 from .errors import BoxError
@@ -21,7 +22,6 @@ from .workspace_images import ImageFailed, WorkspaceImages, image_of
 
 logger = logging.getLogger(__name__)
 
-FOLDER_MODE = 0o700
 USED_FILE_SUFFIX = ".json"
 SECONDS_PER_DAY = 86_400
 MOUNT_POINTS = (".skills",)
@@ -171,13 +171,3 @@ def _make_mount_point(path: Path) -> None:
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         path.unlink()
     path.mkdir(mode=FOLDER_MODE, exist_ok=True)
-
-
-def make_deletable(remove: Callable[..., object], path: str, info: object) -> None:
-    """Repeats a removal that failed because a command has made a folder unwritable."""
-    try:
-        os.chmod(os.path.dirname(path), FOLDER_MODE)
-        os.chmod(path, FOLDER_MODE)
-        remove(path)
-    except OSError as error:
-        logger.warning("a file of a workspace could not be deleted: %s", error.strerror)

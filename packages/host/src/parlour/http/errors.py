@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from parlour.core.access.passwords import PasswordsBusy
-from parlour.core.ingest.gateway import HostStopping
+from parlour.core.ingest.arrivals import HostStopping
 from parlour.core.journal import StorageFailed
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.pagination import InvalidCursor

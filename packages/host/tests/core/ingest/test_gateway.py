@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from parlour.core.config.routes import Route
-from parlour.core.ingest.gateway import HostStopping
+from parlour.core.ingest.arrivals import HostStopping
 from parlour.core.journal import PreparedCallback, Receipt, Row, Select, StorageFailed, Unit
 from parlour.core.model.event import EventEnvelope
 from parlour.core.runs import context

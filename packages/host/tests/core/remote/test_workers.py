@@ -2,6 +2,10 @@
 
 import asyncio
 
+from parlour.core.journal import Unit
+from parlour.core.model.ids import PluginId, RuntimeId
+from parlour.core.store import remote_workers
+from parlour.core.store.remote_workers import ACTIVE, RemoteWorker
 from parlour.core.store.tables import AUDIT, RUNTIMES
 
 from ..support import settle, until
@@ -81,3 +85,38 @@ async def test_expiry_of_a_worker_is_retried_after_a_failed_commit() -> None:
     await until(lambda: world.rows(RUNTIMES, status="gone") != [], 60)
     assert world.journal.broken["runtime.expire"] == 0
     assert [row["resource"] for row in world.rows(AUDIT, kind="runtime", outcome="gone")] == ["anvil"]
+
+
+async def test_a_worker_that_another_host_hears_of_is_not_gone() -> None:
+    world = await workshop()
+    await register(world)
+    [runtime] = await world.core.workers.all()
+    await asyncio.sleep(20)
+    now = world.clock.now()
+    await world.journal.commit(Unit("runtime.heartbeat", (remote_workers.record_seen(runtime, now, now + 30_000),)))
+    await asyncio.sleep(20)
+    assert world.rows(RUNTIMES)[0]["status"] == "active"
+    await asyncio.sleep(25)
+    assert world.rows(RUNTIMES)[0]["status"] == "gone"
+
+
+async def test_a_worker_whose_host_ended_is_watched_by_the_host_that_takes_the_duty() -> None:
+    world = await workshop()
+    runtime = RemoteWorker(
+        RuntimeId("left"), PluginId(FORGE), ACTIVE, {"labels": [], "runners": [], "slots": 1}, 1, 1, 2
+    )
+    await world.journal.commit(Unit("runtime.register", (remote_workers.insert(runtime),)))
+    await asyncio.sleep(40)
+    assert world.rows(RUNTIMES)[0]["status"] == "active"
+    await world.core.workers.recover()
+    await asyncio.sleep(31)
+    assert world.rows(RUNTIMES)[0]["status"] == "gone"
+
+
+async def test_a_worker_that_is_watched_already_gets_no_more_time_from_the_duty() -> None:
+    world = await workshop()
+    await register(world)
+    await asyncio.sleep(20)
+    await world.core.workers.recover()
+    await asyncio.sleep(11)
+    assert world.rows(RUNTIMES)[0]["status"] == "gone"

@@ -96,6 +96,21 @@ async def test_events_of_a_run_are_deleted_before_the_run() -> None:
     assert len(world.rows(TRANSCRIPT)) == 4
 
 
+async def test_request_id_of_a_client_is_known_as_long_as_its_event() -> None:
+    world = await World.open(echo=True)
+    first = await world.say("hi", event_id="openai:agent:mine")
+    await world.rest()
+    await asyncio.sleep(364 * DAY)
+    await retention_of(world).run_once()
+    assert (await world.say("hi", event_id="openai:agent:mine")).seq == first.seq
+
+    await asyncio.sleep(2 * DAY)
+    await retention_of(world).run_once()
+    again = await world.say("hi", event_id="openai:agent:mine")
+    await world.rest()
+    assert (again.duplicate, again.seq > first.seq) == (False, True)
+
+
 async def test_active_run_is_not_deleted() -> None:
     world = await World.open()
     await world.say("patience")

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Collection
 
 from parlour.core.cluster.balance import kind_of
@@ -41,12 +42,18 @@ class HostPartWork:
         return [*(bot_part(bot.bot_id) for bot in self._core.bots.all()), *SHARDS, *DUTIES]
 
     async def take(self, part: PartId) -> None:
-        self._metrics.count("parlour_cluster_taken_parts_total", ("kind", kind_of(part)))
+        begun, kind = time.monotonic(), ("kind", kind_of(part))
+        self._metrics.count("parlour_cluster_taken_parts_total", kind)
+        await self._continue(part)
+        self._metrics.observe("parlour_cluster_take_seconds", time.monotonic() - begun, kind)
+
+    async def _continue(self, part: PartId) -> None:
         if part == SCHEDULES_DUTY:
             self._core.scheduler.on_schedules_changed()
         elif part == SWEEPS_DUTY:
             await self._core.reservations.recover(LEFT_RESERVATION_MILLISECONDS)
             await self._knowledge.recover()
+            await self._core.workers.recover()
         else:
             await self._core.recover_part(part)
             if bot_id := _bot_id(part):

@@ -36,6 +36,8 @@ class RemoteResults:
         self._core = core
         self._ownership = ownership
         self._clock = clock
+        self._owned: set[ConversationId] = set()
+        """Conversations with clients that this Host owned at the last step."""
         self._published: dict[ConversationId, set[int]] = {}
         """Numbers of the latest frames of each conversation."""
 
@@ -45,9 +47,13 @@ class RemoteResults:
         await self._publish_outcomes()
 
     async def _publish_frames(self) -> None:
-        remote = [
-            each for each in self._core.feed.subscribed_conversations() if not self._ownership.owns(shard_part(each))
-        ]
+        feed = self._core.feed
+        subscribed = feed.subscribed_conversations()
+        remote = [each for each in subscribed if not self._ownership.owns(shard_part(each))]
+        departed = {each for each in self._owned if not self._ownership.holds(shard_part(each))}
+        for conversation_id in departed.intersection(remote):
+            feed.publish_departure(conversation_id)
+        self._owned = {each for each in subscribed if self._ownership.holds(shard_part(each))}
         self._published = {each: self._published.get(each, set()) for each in remote}
         since = self._clock.now() * 1000 - OVERLAP_MICROSECONDS
         for conversation_id in remote:
@@ -55,7 +61,7 @@ class RemoteResults:
             frames = await self._frames_after(conversation_id, since)
             for frame in sorted(frames, key=lambda each: int(each["seq"])):
                 if frame["seq"] not in published:
-                    self._core.feed.publish_remote(conversation_id, frame)
+                    feed.publish_remote(conversation_id, frame)
             self._published[conversation_id] = {int(frame["seq"]) for frame in frames}
 
     async def _frames_after(self, conversation_id: ConversationId, seq: int) -> list[Frame]:

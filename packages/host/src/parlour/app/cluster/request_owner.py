@@ -32,17 +32,26 @@ class RequestOwner:
         ]
 
     async def find(self, method: str, path: str) -> str | None:
-        """Returns the address of the owner, as `http.owner_relay.FindOwner` says."""
+        """Returns the owner of what a request names, as `http.owner_relay.OwnerFinder` says."""
         for wanted, pattern, find in self._targets:
             if wanted in ("", method) and (match := pattern.fullmatch(path)):
                 try:
                     part = await find(match[1])
-                    return "" if part is None or self._ownership.holds(part) else await self._address(part)
+                    return "" if part is None else await self.address(part)
                 except StorageFailed:
                     return None
         return ""
 
-    async def _address(self, part: PartId) -> str | None:
+    async def address(self, part: PartId) -> str | None:
+        """Returns the address of the owner of a part."""
+        if self._ownership.holds(part):
+            return ""
+        try:
+            return await self._stored_address(part)
+        except StorageFailed:
+            return None
+
+    async def _stored_address(self, part: PartId) -> str | None:
         owners = await self._journal.read(Select(OWNERS, where(part=part), ("host_id",), limit=1, point_read=True))
         host_id = owners[0]["host_id"] if owners else ""
         if not host_id:

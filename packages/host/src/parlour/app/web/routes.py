@@ -357,7 +357,11 @@ class RouterBuilder:
     def _records(self) -> list[APIRouter]:
         host, core, access = self.host, self.host.core, ArtifactAccess(self.host.journal)
         deletion = ConversationDeletion(
-            core.conversations, core.default_agents, core.conversation_eraser, host.box.workspaces, host.clock
+            core.conversations,
+            core.default_agents,
+            core.conversation_eraser,
+            (host.box.workspaces, host.program_folders),
+            host.clock,
         )
         unclaimed_ms = int(self.settings.artifacts.unclaimed_upload_hours * 3_600_000)
         return [

@@ -51,7 +51,11 @@ def server(settings: HostSettings, host: Host, setup_token: str = "") -> Server:
     if host.cluster is not None:
         from parlour.http.owner_relay import OwnerRelay
 
-        app = OwnerRelay(app, host.cluster.request_owner.find, ErrorResponses(host.redactor), http.body_bytes)
+        def count_relayed(result: str) -> None:
+            host.metrics.count("parlour_relayed_requests_total", ("result", result))
+
+        owners = host.cluster.request_owner
+        app = OwnerRelay(app, owners, ErrorResponses(host.redactor), http.body_bytes, count_relayed)
         host.cluster.closing.append(app.close)
     if proxies or http.prefix:
         responses, refused = ErrorResponses(host.redactor), partial(count, "address")

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from parlour.isolation.folder_deletion import FOLDER_MODE, make_deletable
+
 from ..errors import BoxError
-from ..workspaces import FOLDER_MODE, make_deletable
 
 MEBIBYTE: Final = 1024 * 1024
 MAX_FILES: Final = 20_000

@@ -39,6 +39,21 @@ class GrantedProcesses(Protocol):
         """Returns how many programs of a plugin run, by the names of their permissions."""
         ...
 
+    def has_folders(self, conversation_id: str) -> bool:
+        """Returns whether programs have working directories of this conversation."""
+        ...
+
+    async def delete_folders(self, conversation_id: str) -> bool:
+        """Ends the programs that work for a conversation, and deletes its working directories.
+
+        Returns False if a program has not ended yet.
+        """
+        ...
+
+    def clean_up(self) -> None:
+        """Deletes folders that were not used for long, in the background."""
+        ...
+
 
 class NoProcesses:
     """Refuses to start programs, for a Host whose plugins run elsewhere."""
@@ -59,6 +74,15 @@ class NoProcesses:
 
     def count_running(self, plugin_id: PluginId) -> Mapping[str, int]:
         return {}
+
+    def has_folders(self, conversation_id: str) -> bool:
+        return False
+
+    async def delete_folders(self, conversation_id: str) -> bool:
+        return True
+
+    def clean_up(self) -> None:
+        pass
 
 
 _UNAVAILABLE = CallRejected(

@@ -206,6 +206,12 @@ class Feed:
             conversation_id, {"type": "moved", "conversation_id": new_conversation_id, "seq": self.next_seq()}
         )
 
+    def publish_departure(self, conversation_id: ConversationId) -> None:
+        """Signals that another Host owns the conversation by now, so that clients connect to it. Clients never see this
+        frame.
+        """
+        self._publish(conversation_id, {"type": "departed", "seq": self.next_seq()})
+
     def _publish(self, conversation_id: ConversationId, frame: Frame) -> None:
         for subscription in self._subscriptions.get(conversation_id, ()):
             subscription.put(frame)

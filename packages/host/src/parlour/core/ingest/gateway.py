@@ -11,6 +11,7 @@ from parlour.core.model.providers import ProviderFailed
 from parlour.core.routing.router import Router
 
 from .acceptance import EventAcceptor, IngestResult
+from .arrivals import Arrivals, HostStopping
 from .command_executor import CommandExecutor
 from .observers import EventObservers
 from .preparation import EventPreparer
@@ -19,12 +20,6 @@ PLATFORM = "platform"
 """Surface of events from platforms. A platform does not repeat an event that was rejected, so events that arrive while
 the Host stops are stored and answered after the next start.
 """
-
-
-class HostStopping(Exception):
-    """The Host is stopping and takes nothing new; send it again in a moment."""
-
-    code = "stopping"
 
 
 class Gateway:
@@ -37,8 +32,10 @@ class Gateway:
         observers: EventObservers,
         preparer: EventPreparer,
         acceptor: EventAcceptor,
+        arrivals: Arrivals,
         clock: Clock,
     ) -> None:
+        self.arrivals = arrivals
         self._router = router
         self._commands = commands
         self._observers = observers
@@ -62,10 +59,12 @@ class Gateway:
     async def ingest(self, event: EventEnvelope, *extra_statements: Statement) -> IngestResult:
         """Accepts an event and returns after the commit; from then on a crash loses nothing.
 
+        Raises AnsweredElsewhere if it came with a request that another Host has to answer.
         `extra_statements` are written in the same unit or, if the event is a redelivery, with the note about it.
         """
         if self._closed and event.surface != PLATFORM:
             raise HostStopping(HostStopping.__doc__)
+        await self.arrivals.require_key(event.conversation_key)
         said = await self._preparer.resolve(event)
         # what an agent suggests is never a command: it could make a person press `approve ab12` below another label
         command = self._commands.recognize(event) if said is event else None
@@ -87,6 +86,7 @@ class Gateway:
 
     async def find_accepted(self, event: EventEnvelope) -> IngestResult | None:
         """Returns the result for an event that was accepted before, or None if it is new."""
+        await self.arrivals.require_key(event.conversation_key)
         return await self._acceptor.find_accepted(event)
 
     async def _execute_command(

@@ -16,7 +16,8 @@ from parlour.core.model.ids import EventId
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.schedule import EVENT_TYPE
 
-from .gateway import Gateway, HostStopping
+from .arrivals import HostStopping
+from .gateway import Gateway
 
 logger = logging.getLogger(__name__)
 

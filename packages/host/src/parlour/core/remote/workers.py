@@ -50,11 +50,11 @@ class RemoteWorkers:
         return len(self._timers)
 
     async def recover(self) -> None:
-        """Watches all active workers after a start. They could not send heartbeats while the Host was down, so each
-        gets the full time from now on.
+        """Watches all active workers after a start, or after the Host that watched them may have ended. They could not
+        send heartbeats meanwhile, so each gets the full time from now on.
         """
         for runtime in await self._store.all():
-            if runtime.status == ACTIVE:
+            if runtime.status == ACTIVE and runtime.runtime_id not in self._timers:
                 self._restart_timer(runtime)
 
     async def all(self) -> list[RemoteWorker]:
@@ -93,7 +93,9 @@ class RemoteWorkers:
             )
         except GuardFailed as error:
             raise _not_registered(runtime_id) from error
-        return await self.get_own(owner, runtime_id)
+        recorded = await self.get_own(owner, runtime_id)
+        self._restart_timer(recorded)
+        return recorded
 
     async def deregister(self, owner: WorkerOwner, runtime_id: RuntimeId, reason: str = "") -> None:
         runtime = await self.get_own(owner, runtime_id)
@@ -123,7 +125,14 @@ class RemoteWorkers:
         return runtime
 
     async def expire(self, runtime: RemoteWorker) -> None:
-        """Marks a worker as gone that sent no heartbeat in time, and takes its leases away."""
+        """Marks a worker as gone that sent no heartbeat in time, and takes its leases away.
+
+        A worker that another Host of the cluster has heard of is watched on.
+        """
+        stored = await self._store.get(runtime.runtime_id)
+        if stored is not None and stored.status == ACTIVE and stored.last_seen_at != runtime.last_seen_at:
+            self._restart_timer(stored)
+            return
         now = self._clock.now()
         entry = audit.runtime_entry(runtime.owner, runtime.runtime_id, "runtime_heartbeat", GONE, now)
         try:

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from parlour.core.cluster.ownership import Ownership, SoleOwner
-from parlour.core.cluster.parts import shard_part
+from parlour.core.cluster.parts import part_of, shard_part
 from parlour.core.journal import GuardFailed, Insert, Journal, Row, Select, Unit, where
 from parlour.core.model.event import ConversationKey
 from parlour.core.model.ids import AgentId, BotId, ConversationId
@@ -91,6 +91,10 @@ class Conversations:
         self._recent.clear()
 
     def cache(self, key: ConversationKey, conversation_id: ConversationId) -> ConversationId:
+        """Remembers the conversation of a chat, unless another Host owns it and so may restart the chat."""
+        if not (self._ownership.is_sole or self._ownership.owns(part_of(key.bot_id, conversation_id))):
+            self._recent.pop(key, None)
+            return conversation_id
         self._recent[key] = conversation_id
         if len(self._recent) > MAX_CACHED_CONVERSATIONS:
             self._recent.popitem(last=False)

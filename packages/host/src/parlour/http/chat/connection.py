@@ -14,7 +14,7 @@ from parlour.core.approvals.decisions import Decider
 from parlour.core.approvals.service import ApprovalService
 from parlour.core.delivery.feed import Feed, FeedSubscription, Frame
 from parlour.core.errors import CallRejected
-from parlour.core.ingest.gateway import HostStopping
+from parlour.core.ingest.arrivals import HostStopping
 from parlour.core.journal import StorageFailed
 from parlour.core.model.ids import NO_CONVERSATION, ConversationId, EventId, RunId
 from parlour.core.model.providers import ProviderFailed
@@ -33,6 +33,8 @@ from .user_messages import MAX_MISSED_MESSAGES, user_message_frame
 
 TOO_SLOW_CLOSE_CODE = 1013
 TOO_SLOW_REASON = "too slow; connect again with after"
+DEPARTED_CLOSE_CODE = 1012
+DEPARTED_REASON = "another Host answers now; connect again with after"
 
 
 class ChatConnection:
@@ -168,6 +170,9 @@ class ChatConnection:
             successor = NO_CONVERSATION
             async with self._feed_lock:
                 for frame in self._subscription.drain():
+                    if frame["type"] == "departed":
+                        await self._socket.close(DEPARTED_CLOSE_CODE, DEPARTED_REASON)
+                        return
                     if frame["type"] == "moved":
                         successor = frame["conversation_id"]
                     elif frame["type"] == "said" or frame["seq"] > self._seq:

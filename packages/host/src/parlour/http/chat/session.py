@@ -106,6 +106,10 @@ class ChatSessions:
         conversation_id = await self._conversations.get_or_create(key, self._ids, self._clock)
         return ChatSession(name, agent_id, principal, conversation_id, self._gateway, self._ids, self._clock, locale)
 
+    async def require_owner(self, agent_id: AgentId, name: str, principal: Principal) -> None:
+        """Raises AnsweredElsewhere if another Host owns the session's conversation."""
+        await self._gateway.arrivals.require_key(conversation_key(agent_id, name, principal))
+
     async def list_rows(self, agent_id: AgentId, principal: Principal) -> list[Row]:
         """Returns the conversations of the principal's sessions with the agent."""
         return await self._conversations.sessions("webui", agent_id, principal.owner)
@@ -117,4 +121,5 @@ class ChatSessions:
     async def reset(self, agent_id: AgentId, name: str, principal: Principal) -> ConversationId:
         """Starts a new conversation for the session and returns its id."""
         key = conversation_key(agent_id, name, principal)
+        await self._gateway.arrivals.require_key(key)
         return await self._conversations.start_new(key, self._ids, self._clock)

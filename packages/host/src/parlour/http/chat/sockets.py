@@ -69,6 +69,7 @@ class ChatSockets:
         principal = await self._authenticator.authorize(socket, "chat")
         self._sessions.check_agent(agent_id)
         query = ChatQuery.model_validate(dict(socket.query_params))
+        await self._sessions.require_owner(agent_id, query.session, principal)
         self.connections.admit(principal.owner)
         return principal, query
 

@@ -18,10 +18,12 @@ from ..auth import Admin, Viewer
 from ..errors import Problem, not_found
 from ..principals import Principal
 from ..responses import PageResponse
-from .responses import HostResponse, PartResponse
+from .responses import HostHealth, HostResponse, PartResponse
 
 HostPath = Annotated[HostId, Path(max_length=64)]
 PartPath = Annotated[PartId, Path(max_length=128)]
+CLOCK_TOLERANCE_MILLISECONDS = 2000
+"""How far the clock of this Host may be ahead of the database's before a renewed lease looks late."""
 
 
 class PartMove(BaseModel):
@@ -43,11 +45,15 @@ def router(journal: Journal, own_id: HostId, clock: Clock) -> APIRouter:
             raise not_found(f"living Host '{host_id}'", "GET /api/v1/hosts lists them")
         return found
 
+    async def host_responses() -> list[HostResponse]:
+        hosts, now = (await roster.read_state(journal)).hosts, clock.now()
+        is_alone = sum(each.is_live for each in hosts) < 2
+        return [_to_host(each, own_id, _health(each, is_alone, now)) for each in hosts]
+
     @routes.get("/hosts")
     async def list_hosts(principal: Viewer) -> PageResponse[HostResponse]:
         """The Hosts of the cluster and what each of them owns. Empty for a Host that has its database to itself."""
-        hosts = (await roster.read_state(journal)).hosts if own_id else ()
-        return {"items": [_to_host(each, own_id) for each in hosts], "next_cursor": None}
+        return {"items": await host_responses() if own_id else [], "next_cursor": None}
 
     @routes.get("/parts")
     async def list_parts(principal: Viewer) -> PageResponse[PartResponse]:
@@ -73,7 +79,7 @@ def router(journal: Journal, own_id: HostId, clock: Clock) -> APIRouter:
             await journal.commit(Unit("host.drain", (roster.set_draining(host_id, is_draining), changed)))
         except GuardFailed as error:
             raise not_found(f"living Host '{host_id}'", "GET /api/v1/hosts lists them") from error
-        return _to_host(await live_host(host_id), own_id)
+        return next(each for each in await host_responses() if each["host_id"] == host_id)
 
     @routes.post("/parts/{part}/move", status_code=202)
     async def move_part(part: PartPath, move: PartMove, principal: Admin) -> PartResponse:
@@ -100,13 +106,24 @@ def _state(host: HostRecord) -> str:
     return "fenced" if not host.is_live else "draining" if host.is_draining else "live"
 
 
-def _to_host(host: HostRecord, own_id: HostId) -> HostResponse:
+def _health(host: HostRecord, is_alone: bool, now: int) -> HostHealth:
+    if not host.is_live:
+        return "ended"
+    if host.lease_until + CLOCK_TOLERANCE_MILLISECONDS < now:
+        return "late"
+    if host.is_draining:
+        return "draining" if host.parts else "drained"
+    return "healthy" if host.address or is_alone else "unreachable"
+
+
+def _to_host(host: HostRecord, own_id: HostId, health: HostHealth) -> HostResponse:
     return {
         "host_id": host.host_id,
         "name": host.name,
         "version": host.version,
         "address": host.address or None,
         "state": "fenced" if not host.is_live else "draining" if host.is_draining else "live",
+        "health": health,
         "started_at": host.started_at,
         "fenced_at": host.fenced_at or None,
         "lease_until": host.lease_until or None,

@@ -6,6 +6,10 @@ from typing_extensions import TypedDict
 
 from ..responses import Id, TimestampMs
 
+HostHealth = Literal["healthy", "unreachable", "late", "draining", "drained", "ended"]
+"""`unreachable`: the other Hosts have no address of it. `late`: its lease is over, and the others take its work.
+`draining`, `drained`: it gives its work away, or has none left. `ended`: it left or was fenced."""
+
 
 class HostResponse(TypedDict):
     """A Host of the cluster. One that was fenced is listed for a day."""
@@ -16,6 +20,8 @@ class HostResponse(TypedDict):
     address: str | None
     """Where the other Hosts reach it."""
     state: Literal["live", "draining", "fenced"]
+    health: HostHealth
+    """How it is doing, in one word that the page explains."""
     started_at: TimestampMs
     fenced_at: TimestampMs | None
     lease_until: TimestampMs | None

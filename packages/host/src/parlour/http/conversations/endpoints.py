@@ -33,7 +33,7 @@ Text = Annotated[
 
 
 class ConversationWorkspaces(Protocol):
-    """Deletes the files that a conversation has in the Box."""
+    """Deletes the files that a conversation has in the Box, or in the folders of programs."""
 
     async def prepare(self, conversation_id: ConversationId) -> Sequence[Statement]:
         """Returns statements for the unit that deletes the conversation."""
@@ -52,7 +52,7 @@ class ConversationDeletion:
         conversations: Conversations,
         default_agents: DefaultAgentRepository,
         eraser: ConversationEraser,
-        workspaces: ConversationWorkspaces,
+        workspaces: Sequence[ConversationWorkspaces],
         clock: Clock,
     ) -> None:
         self._conversations = conversations
@@ -68,9 +68,12 @@ class ConversationDeletion:
         entry = audit.change_entry(
             principal.owner, "conversation.delete", conversation_id, before, None, self._clock.now()
         )
-        removals = [*delete_statements(removed_defaults), *await self._workspaces.prepare(conversation_id)]
+        removals = list(delete_statements(removed_defaults))
+        for each in self._workspaces:
+            removals += await each.prepare(conversation_id)
         await self._eraser.erase(conversation_id, principal.participant, entry, *removals)
-        self._workspaces.wake(conversation_id)
+        for each in self._workspaces:
+            each.wake(conversation_id)
         self._default_agents.evict(lambda each: each in removed_defaults)
 
     async def _own_defaults(self, conversation_id: ConversationId) -> ScopeDefaults:

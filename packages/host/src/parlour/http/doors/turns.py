@@ -94,7 +94,10 @@ class DoorTurns:
         event = await self._log.get_by_seq(seq) if 0 < seq < 2**62 else None
         if event is None or event.is_erased or event.envelope.source != door:
             return None
-        return event if event.envelope.principal == principal.owner else None
+        if event.envelope.principal != principal.owner:
+            return None
+        self._gateway.arrivals.require(event.envelope.bot_id, event.conversation_id)
+        return event
 
     async def follow(self, turn: Turn) -> AsyncGenerator[TurnUpdate, None]:
         """Yields all updates of the turn from its beginning, and ends with its `TurnEnd`.

@@ -40,6 +40,10 @@ HELP = {
     "parlour_workers": "Workers that are registered and heard of",
     "parlour_remote_runs": "Runs that wait for a worker or are held by one, by status",
     "parlour_remote_wait_seconds": "How long runs waited for a worker process that claimed them",
+    "parlour_cluster_parts": "Parts that this Host owns, by kind",
+    "parlour_cluster_taken_parts_total": "Parts that this Host has taken, by kind",
+    "parlour_cluster_take_seconds": "How long it took to continue the work of parts that were taken, by kind",
+    "parlour_relayed_requests_total": "Requests about parts of other Hosts: passed on, answered here, or unreachable",
     "parlour_resident_memory_bytes": "Memory of the Host's own process",
 }
 

@@ -8,6 +8,7 @@ from parlour.app.settings import HostSettings
 from . import (
     box,
     clock,
+    cluster,
     environment_checks,
     left_over_processes,
     plugin_checks,
@@ -32,6 +33,7 @@ async def run_checks(settings: HostSettings) -> AsyncIterator[Finding]:
         storage.check,
         postgres.check,
         clock.check,
+        cluster.check,
         environment_checks.check,
         box.check,
         worker.check,

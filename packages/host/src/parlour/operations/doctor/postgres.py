@@ -39,6 +39,12 @@ def find_problems(facts: "ServerFacts") -> Iterator[Finding]:
     if off:
         sentence = f"{' and '.join(off)} is off: accepted messages are lost when its machine fails"
         yield warning("postgresql", sentence, f"set {' and '.join(off)} to on in its configuration")
+    if facts.is_pooled:
+        sentence = "a connection pooler such as PgBouncer is between: locks, notices and temporary functions get lost"
+        yield warning("postgresql", sentence, "name the server itself in database.url")
+    if facts.waits_for_standby and not facts.commits_wait:
+        sentence = "synchronous_commit is 'local': commits wait for no standby, and a failover loses accepted messages"
+        yield warning("postgresql", sentence, "set synchronous_commit to on")
     if facts.replicas and not facts.waits_for_standby:
         sentence = "it has replicas, and commits wait for none: a failover loses accepted messages"
         yield warning("postgresql", sentence, "name the replicas in synchronous_standby_names")

@@ -1,16 +1,18 @@
 """The folders that a started program may use: its working directory and its home."""
 
 import contextlib
+import glob
 import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from parlour.core.errors import CallRejected
 from parlour.core.model.ids import PluginId
 from parlour.file_locks import try_lock_file
+from parlour.isolation.folder_deletion import make_deletable
 
 FOLDER_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 SYSTEM_ROOTS = (
@@ -58,10 +60,12 @@ class ProgramFolders:
         return real
 
     def home(self, plugin_id: PluginId, name: str) -> Path:
-        return self._own(self._homes, plugin_id, name or "default", "home")
+        folder = self._own(self._homes, plugin_id, name or "default", "home")
+        os.utime(folder)
+        return folder
 
     def delete_unused(self, max_age_days: int) -> int:
-        """Deletes working directories that were not used for this time, and returns their number. Homes stay."""
+        """Deletes working directories that were not used for this time, and returns their number."""
         if not self.workspaces.is_dir():
             return 0
         deleted, oldest = 0, time.time() - max_age_days * 86400
@@ -71,14 +75,35 @@ class ProgramFolders:
                 used_at = (lock if lock.exists() else folder).stat().st_mtime
                 if folder.is_dir() and not folder.is_symlink() and used_at < oldest:
                     with locked(folder):
-                        shutil.rmtree(folder)
+                        shutil.rmtree(folder, onerror=make_deletable)
                     deleted += 1
         return deleted
+
+    def delete_unused_homes(self, max_age_days: int, in_use: Collection[Path]) -> int:
+        """Deletes home folders with which no program was started for this time, and returns their number."""
+        deleted, oldest = 0, time.time() - max_age_days * 86400
+        for folder in self._homes.glob("*/*/*"):
+            with contextlib.suppress(OSError):
+                if folder.is_symlink() or folder in in_use or folder.stat().st_mtime >= oldest:
+                    continue
+                shutil.rmtree(folder, onerror=make_deletable)
+                deleted += 1
+        return deleted
+
+    def of_conversation(self, conversation_id: str) -> list[Path]:
+        """Returns the working directories of a conversation: their names begin with its id."""
+        return [each for each in self.workspaces.glob(f"*/*/{glob.escape(conversation_id)}-*") if each.is_dir()]
+
+    def delete_of_conversation(self, conversation_id: str) -> None:
+        """Deletes the working directories of a conversation, in which no program may work any more."""
+        for folder in self.of_conversation(conversation_id):
+            shutil.rmtree(folder, onerror=make_deletable)
 
     def delete_plugin(self, plugin_id: PluginId) -> None:
         """Deletes all folders of a plugin that is removed with its data."""
         for root in (self.workspaces, self._homes):
-            shutil.rmtree(root / plugin_id, ignore_errors=True)
+            if (root / plugin_id).is_dir():
+                shutil.rmtree(root / plugin_id, onerror=make_deletable)
 
     def _own(self, root: Path, plugin_id: PluginId, name: str, field: str) -> Path:
         if not FOLDER_NAME.fullmatch(name):

@@ -45,6 +45,8 @@ class ProgramLimits:
     """Limits of processes, open files and folders."""
     max_age_days: int
     """Days after which an unused working directory is deleted."""
+    home_days: int
+    """Days after which an unused home folder is deleted."""
 
 
 class StartedProgram:
@@ -165,7 +167,7 @@ class Programs:
         running = sum(1 for each in self._running.values() if each.plugin_id == plugin_id)
         if running >= self._limits.at_once:
             raise CallRejected("rate_limited", f"{running} programs of this plugin are running", retryable=True)
-        self._clean_up()
+        self.clean_up()
         process_id = uuid4().hex
         plan = await asyncio.to_thread(plan_start, plugin_id, permission, request, self._finder, self.folders)
         if (previous := self._ending.get(plan.workspace)) is not None:
@@ -202,12 +204,28 @@ class Programs:
         program = self._of(plugin_id, process_id)
         await asyncio.to_thread(write_file, program.plan.workspace, file, content, True)
 
-    def _clean_up(self) -> None:
-        """Deletes old working directories in the background, at most once an hour."""
+    def has_folders(self, conversation_id: str) -> bool:
+        return bool(self.folders.of_conversation(conversation_id))
+
+    async def delete_folders(self, conversation_id: str) -> bool:
+        folders = await asyncio.to_thread(self.folders.of_conversation, conversation_id)
+        running = [each for each in self._running.values() if each.plan.workspace in folders]
+        for program in running:
+            program.reason = "its conversation was deleted"
+            await program.kill()
+        if running or not self._ending.keys().isdisjoint(folders):
+            return False
+        await asyncio.to_thread(self.folders.delete_of_conversation, conversation_id)
+        return True
+
+    def clean_up(self) -> None:
+        """Deletes old folders in the background, at most once an hour."""
         now = asyncio.get_running_loop().time()
         if now - self._cleaned_at >= CLEANUP_SECONDS:
             self._cleaned_at = now
+            in_use = {each.plan.home for each in self._running.values() if each.plan.home is not None}
             self._work.start(asyncio.to_thread(self.folders.delete_unused, self._limits.max_age_days))
+            self._work.start(asyncio.to_thread(self.folders.delete_unused_homes, self._limits.home_days, in_use))
 
     async def close(self) -> None:
         """Waits until all programs have ended. Their streams are closed before, with the plugins."""
