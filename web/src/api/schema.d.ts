@@ -2893,6 +2893,7 @@ export interface components {
                 [key: string]: string;
             };
             seen_apis?: string[];
+            servers?: components["schemas"]["ServerDeclaration"][];
             supported_apis: string[];
             supported_events: string[];
         };
@@ -7684,6 +7685,22 @@ export interface components {
             values: {
                 [key: string]: unknown;
             };
+        };
+        /** @description A server that a bot connects to. `parlour doctor` checks whether it can be reached. */
+        ServerDeclaration: {
+            defaults?: {
+                [key: string]: string;
+            };
+            /** @default  */
+            depends_on?: string;
+            field: string;
+            /** @default  */
+            port_field?: string;
+            ports?: {
+                [key: string]: number;
+            };
+            /** @default  */
+            security_field?: string;
         };
         /** @description A session of yours with the agent, in its present conversation. */
         SessionResponse: {
