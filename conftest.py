@@ -32,6 +32,8 @@ SAME_WORKER = "tests/platforms/matrix/"
 """The tests of this folder share a homeserver with a slow start, so all of them have the same worker."""
 PLATFORM_ROW = re.compile(r"tests/platforms/test_shared_suite\.py::.*\[(\w+)")
 """The rows of one platform share its bot, so all of them have the same worker; those of Matrix need the homeserver."""
+CONTAINERS = re.compile(r"tests/release/test_(image|played|deployment)")
+"""These files share images that take minutes to build."""
 ANY_WORKER = "tests/simulation/"
 """The tests of this folder share nothing and take long, so each goes to the next free worker."""
 
@@ -40,6 +42,8 @@ class ByServer(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
         if nodeid.startswith(ANY_WORKER):
             return nodeid
+        if CONTAINERS.match(nodeid):
+            return "containers"
         if row := PLATFORM_ROW.match(nodeid):
             return SAME_WORKER if row[1] == "matrix" else f"rows of {row[1]}"
         return SAME_WORKER if nodeid.startswith(SAME_WORKER) else super()._split_scope(nodeid)

@@ -1,5 +1,5 @@
-"""`python -m bench [spine] [onebot] [history] [idle] [wire] [writers] [runners] [agent] [others] [--database postgres]`
-measures and prints.
+"""Measures and prints: `python -m bench [spine] [onebot] [history] [idle] [wire] [writers] [runners] [agent] [policies]
+[others] [--database postgres]`.
 
 Exit status 1 means that something could not be measured.
 """
@@ -13,16 +13,16 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from . import agent, environment, history, idle, onebot, others, page, runners, spine, wire, writers
+from . import agent, environment, history, idle, onebot, others, page, policies, runners, spine, wire, writers
 from .databases import DATABASES
 from .host import Unmeasurable
 from .messages import WORDS
 from .report import Figure, Report
 
-NAMES = ("spine", "onebot", "history", "idle", "wire", "writers", "runners", "agent", "others")
+NAMES = ("spine", "onebot", "history", "idle", "wire", "writers", "runners", "agent", "policies", "others")
 BY_DEFAULT = ("spine", "onebot", "idle", "wire")
 """Benchmarks that run without arguments. `history` is left out, since writing a million items takes some minutes, and
-`writers` and `runners`, which concern few Hosts. `agent` measures no time; `others` installs 800 MB."""
+`writers`, `runners` and `policies`, which concern few Hosts. `agent` measures no time; `others` installs 800 MB."""
 Measure = Callable[[Path], Coroutine[Any, Any, list[Figure]]]
 
 
@@ -71,6 +71,7 @@ def _selected_measures(arguments: argparse.Namespace) -> dict[str, Measure]:
         "wire": lambda folder: wire.measure(wire.QUICK if quick else wire.FULL),
         "writers": lambda folder: writers.measure(writers.QUICK if quick else writers.FULL),
         "runners": lambda folder: runners.measure(folder, runners.QUICK if quick else runners.FULL),
+        "policies": lambda folder: policies.measure(folder, policies.QUICK if quick else policies.FULL),
         "others": lambda folder: others.measure(folder, others.QUICK if quick else others.FULL),
         "agent": lambda folder: agent.measure(agent.QUICK_TURNS if quick else agent.TURNS),
     }
@@ -80,7 +81,10 @@ def _selected_measures(arguments: argparse.Namespace) -> dict[str, Measure]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measures a real Host on this machine.")
     parser.add_argument(
-        "names", nargs="*", metavar=" | ".join(NAMES), help="default: all but history, writers, runners, agent, others"
+        "names",
+        nargs="*",
+        metavar=" | ".join(NAMES),
+        help=f"default: {', '.join(BY_DEFAULT)}",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--page", action="store_true", help="keep the figures, and write them into the documentation")

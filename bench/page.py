@@ -21,6 +21,7 @@ TITLES = {
     "idle": "An idle Host",
     "spine": "Web chat and HTTP",
     "wire": "The connection to plugins",
+    "policies": "Message policies, compared with none",
     "runners": "Agents of services, with fakes that answer at once",
     "others": "Other systems, installed beside it",
     "history": "Long histories",

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.support.harness import ROOT, eventually
+import httpx
+
+from tests.support.harness import ROOT, bearer, eventually
 
 PACKAGES = (
     *("buildah", "podman", "debootstrap", "runc", "catatonit"),
@@ -30,6 +32,7 @@ cgroup_manager = "cgroupfs"
 events_logger = "file"
 [network]
 network_backend = "netavark"
+network_config_dir = "{folder}/networks"
 """
 """Containers in a container may not raise limits, and have no systemd that manages control groups."""
 POSTGRES_IMAGE = f"""
@@ -79,7 +82,7 @@ class Engine:
         self.folder = folder
         storage = f'[storage]\ndriver = "overlay"\ngraphroot = "{folder}/root"\nrunroot = "{folder}/run"\n'
         (folder / "storage.conf").write_text(storage)
-        (folder / "containers.conf").write_text(CONFIGURATION)
+        (folder / "containers.conf").write_text(CONFIGURATION.format(folder=folder))
         self.environment = {
             **os.environ,
             "CONTAINERS_CONF": str(folder / "containers.conf"),
@@ -154,3 +157,13 @@ def answers(address: str, headers: Mapping[str, str] | None = None) -> bool:
             return True
     except (urllib.error.URLError, OSError):
         return False
+
+
+def answered(address: str, key: str) -> str:
+    """Returns the answer of the built-in agent of the Host at this address."""
+    with httpx.Client(base_url=f"{address}/api/v1", headers=bearer(key), timeout=90) as client:
+        [agent] = eventually(lambda: client.get("/agents").json()["items"], "the built-in agent is there", seconds=60)
+        event = {"agent_id": agent["agent_id"], "input": {"text": "hello"}}
+        said = client.post("/events", params={"wait": "result"}, json=event)
+        assert said.status_code == 200, said.text
+    return str(said.json()["messages"])

@@ -66,6 +66,9 @@ def test_the_wheels_alone_answer_the_first_message_within_a_minute(release: Path
 
     assert "add a provider" in answer
     assert time.monotonic() - started < FIRST_ANSWER_SECONDS
+    run(UV, "pip", "uninstall", "--quiet", "--python", python, "parlour", "parlour-sdk")
+    assert not parlour.exists()
+    assert (tmp_path / ".local" / "share" / "parlour" / "parlour.db").exists(), "the data stays"
 
 
 def test_an_installation_at_a_shallow_path_serves(release: Path, tmp_path: Path) -> None:

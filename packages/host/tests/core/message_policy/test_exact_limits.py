@@ -27,6 +27,8 @@ ALLOWED = 5
 QUOTA: dict[str, Any] = {"limits": [{"per": "agent", "count": ALLOWED, "window": "day"}]}
 WRITERS = 3
 MESSAGES = 30
+EACH = 6
+"""Messages to each writer of those that are killed: more than are allowed."""
 
 
 class SlowJournal(BreakableJournal):
@@ -45,18 +47,24 @@ class DyingJournal(BreakableJournal):
 
     async def commit(self, unit: Unit, on_prepared: PreparedCallback | None = None) -> Receipt:
         self.commits_left -= 1
-        if self.commits_left == 0 and not self.after:
+        is_last = self.commits_left == 0  # further commits may begin meanwhile
+        if is_last and not self.after:
             self.dead = True
-        receipt = await super().commit(unit, on_prepared)
-        if self.commits_left == 0:
-            self.dead = True
-            raise asyncio.CancelledError
-        return receipt
+        try:
+            return await super().commit(unit, on_prepared)
+        finally:
+            if is_last:
+                self.dead = True
+                raise asyncio.CancelledError
 
 
-async def join(database: MemoryDatabase, ids: CountedIds, bot: str) -> World:
+class KilledJournal(SlowJournal, DyingJournal):
+    """A slow journal that dies before or after a given commit."""
+
+
+async def join(database: MemoryDatabase, ids: CountedIds, bot: str, journal: BreakableJournal | None = None) -> World:
     """Starts one more Host on a database; each has a bot of its own."""
-    world = World(SlowJournal(database), PuppetPlugins(echo=True), PlatformSurface(), ids)
+    world = World(journal or SlowJournal(database), PuppetPlugins(echo=True), PlatformSurface(), ids)
     world.core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
     await world.core.load()
     await world.core.routes.replace(bot, [Route("message.*", "agent", {"agent_id": "agent"})])
@@ -124,3 +132,40 @@ async def test_kill_at_every_commit_counts_no_message_twice_and_loses_none(polic
         assert [row["used"] for row in survivor.rows(LIMITS)] == [4], commits
         assert survivor.rows(INBOX) == []
         assert all(run["status"] in ("completed", "failed") for run in survivor.rows(RUNS))
+
+
+async def write(world: World, bot: str) -> None:
+    """Lets people write to the bot of a Host in several chats at the same time."""
+    await asyncio.gather(
+        *(
+            world.say(f"m{n}", surface="platform", bot_id=bot, chat=f"{bot}-{n % 3}", event_id=f"{bot}-{n}")
+            for n in range(EACH)
+        )
+    )
+    await world.rest()
+
+
+@pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.long)], ids=["before", "after"])
+@pytest.mark.parametrize("commits", range(1, 14))
+async def test_writer_that_is_killed_at_any_commit_lets_no_message_more_through(commits: int, after: bool) -> None:
+    database = MemoryDatabase()
+    first = await World.open(make_agent(message_policy=QUOTA), echo=True, journal=SlowJournal(database))
+    killed = await join(database, first.ids, "bot0", journal := KilledJournal(database))  # type: ignore[arg-type]
+    others = {bot: await join(database, first.ids, bot) for bot in ("bot1", "bot2")}
+    journal.commits_left, journal.after = commits, after
+
+    writing = asyncio.create_task(write(killed, "bot0"))
+    await asyncio.gather(*(write(world, bot) for bot, world in others.items()))
+    await until(lambda: journal.dead or writing.done())
+    assert journal.dead
+    survivor = await killed.restart()
+    survivor.journal.commits_left = 10**9  # type: ignore[attr-defined]
+    for bot in ("bot0", *others):
+        await write(survivor, bot)  # platforms deliver again what was not confirmed
+
+    outcomes = [row["outcome"] for row in first.rows(OUTCOMES)]
+    assert len(outcomes) == WRITERS * EACH
+    assert set(outcomes) <= {"answered", "limited", "failed"}
+    assert [row["used"] for row in first.rows(LIMITS)] == [ALLOWED]
+    assert outcomes.count("answered") + outcomes.count("failed") == ALLOWED
+    assert first.rows(INBOX) == []

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parlour.core.skills.archive import read_archive
@@ -38,6 +38,7 @@ def test_document_is_read_and_written_without_loss() -> None:
     assert read_document(write_document(document)) == document
 
 
+@example("one\x85two \u2028 three", "")
 @given(st.text(min_size=1, max_size=200).map(str.strip).filter(bool), st.text(max_size=500))
 def test_any_description_and_instructions_survive(description: str, instructions: str) -> None:
     document = SkillDocument(check(), description, instructions.replace("\r", "").strip("\n"), {})  # type: ignore[arg-type]

@@ -10,9 +10,23 @@ if TYPE_CHECKING:
     from .schema import MessagePolicy
 
 
+MAX_RECENT = 256
+_recent: dict[int, "tuple[Mapping[str, Any], MessagePolicy]"] = {}
+"""Decoded policies by the identity of their fields, which agents keep until they are changed."""
+
+
 def decode_policy(values: Mapping[str, Any]) -> "MessagePolicy | None":
-    """Returns the policy with these fields; None if there are none."""
-    return _decode(dumps(dict(values))) if values else None
+    """Returns the policy with these fields; None if there are none. The fields are not changed afterwards."""
+    if not values:
+        return None
+    found = _recent.get(id(values))
+    if found is not None and found[0] is values:
+        return found[1]
+    if len(_recent) >= MAX_RECENT:
+        _recent.clear()
+    policy = _decode(dumps(dict(values)))
+    _recent[id(values)] = values, policy
+    return policy
 
 
 def override_policy(values: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:

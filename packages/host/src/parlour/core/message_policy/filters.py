@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from parlour.core.model.regex_budget import EVENT_BUDGET_SECONDS, MIN_SEARCH_SECONDS, compile_pattern
 from parlour_sdk.values import dataclass
 
-from .words import MASK, Graphemes, WordMatcher, split_graphemes
+from .words import MASK, Graphemes, WordMatcher, matcher_of, split_graphemes
 
 if TYPE_CHECKING:
     from .schema import InputFilter, InputRegex, InputWords, OutputFilter, OutputRegex, OutputWords
@@ -121,7 +121,7 @@ class TextFilters:
             if compiled.patterns:
                 return None
             words += [*compiled.words, *each.config.words]
-        return WordMatcher(words)
+        return matcher_of(tuple(words))
 
     def _finder(self, each: "OwnFilter", budget: "_TimeBudget") -> Callable[[str], bool]:
         matchers, patterns = self._parts(each)
@@ -148,7 +148,7 @@ class TextFilters:
         if each.use == "regex":
             return [], each.config.patterns
         compiled = self._find_list(each.config.list_id) if each.config.list_id else EMPTY_LIST
-        own = [WordMatcher(each.config.words)] if each.config.words else []
+        own = [matcher_of(tuple(each.config.words))] if each.config.words else []
         return [compiled.matcher, *own], compiled.patterns
 
 

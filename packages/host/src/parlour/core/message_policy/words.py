@@ -8,6 +8,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from parlour_sdk.values import dataclass
 
@@ -20,11 +21,13 @@ class Graphemes:
 
     graphemes: tuple[str, ...]
     folded: str
-    owners: tuple[int, ...]
+    owners: Sequence[int]
     """Position of the grapheme that each character of `folded` comes from."""
 
     @classmethod
     def of(cls, text: str) -> "Graphemes":
+        if _is_plain(text):
+            return cls(tuple(text), text.lower(), range(len(text)))
         graphemes, folded, owners = tuple(split_graphemes(text)), list[str](), list[int]()
         for position, grapheme in enumerate(graphemes):
             characters = fold(grapheme)
@@ -56,11 +59,20 @@ class WordMatcher:
     def spans(self, folded: str) -> Iterator[tuple[int, int]]:
         """Yields start and end of every word in a folded text, also of words inside or across others."""
         words, lengths = self._words, self._lengths
+        pairs = map("".join, pairwise(folded))
+        if lengths.keys().isdisjoint(folded) and lengths.keys().isdisjoint(pairs):
+            return  # no word begins anywhere, which is so for most texts
         for start in range(len(folded)):
             for key in (folded[start], folded[start : start + 2]):
                 for length in lengths.get(key, ()):
                     if start + length <= len(folded) and folded[start : start + length] in words:
                         yield start, start + length
+
+
+@lru_cache(maxsize=64)
+def matcher_of(words: tuple[str, ...]) -> WordMatcher:
+    """Returns the matcher of these words. Building one for some hundred words takes as long as a whole message."""
+    return WordMatcher(words)
 
 
 @lru_cache(maxsize=4096)
@@ -72,9 +84,14 @@ def fold(grapheme: str) -> str:
 
 def split_graphemes(text: str) -> Sequence[str]:
     """Splits a text into the characters that a person sees."""
-    if text.isascii() and "\r" not in text:
+    if _is_plain(text):
         return text
     import regex
 
     graphemes: list[str] = regex.findall(r"\X", text)
     return graphemes
+
+
+def _is_plain(text: str) -> bool:
+    """Returns whether each character is a grapheme whose compatibility form is itself."""
+    return text.isascii() and "\r" not in text

@@ -20,6 +20,8 @@ from .limits import (
 DOCUMENT: Final = "SKILL.md"
 NAME_PATTERN: Final = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 OPTIONAL_FIELDS: Final = ("license", "compatibility", "metadata", "allowed-tools")
+UNESCAPED_LINE_BREAK: Final = re.compile("[\x85\u2028\u2029]")
+"""Characters that end a line in YAML, and that its writer leaves as they are unless it escapes all but ASCII."""
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 
 
@@ -67,6 +69,8 @@ def write_document(document: SkillDocument) -> bytes:
     """Returns the SKILL.md of these values."""
     fields = {"name": str(document.name), "description": document.description, **document.metadata}
     head = yaml.safe_dump(fields, allow_unicode=True, sort_keys=False, width=1000)
+    if UNESCAPED_LINE_BREAK.search(head):
+        head = yaml.safe_dump(fields, sort_keys=False, width=1000)
     return f"---\n{head}---\n\n{document.instructions}\n".encode()
 
 

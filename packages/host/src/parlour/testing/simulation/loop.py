@@ -52,7 +52,7 @@ class SeededLoop(asyncio.BaseEventLoop):
         if not handle.cancelled():
             handle._run()
 
-    async def shutdown_default_executor(self) -> None:
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """Waits for threads without the loop, for which their end would be no event."""
         if self._default_executor is not None:
             self._default_executor.shutdown(wait=True)
