@@ -19,7 +19,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: quick migration help setup sandbox mcp-servers door-clients harnesses more-harnesses agent-services langflow pythons synapse peers podman nginx web web-tools web-check web-parts web-test browser e2e e2e-check e2e-first e2e-second screenshots run test test-all check format documents docs release bench clean
+.PHONY: quick migration help setup sandbox mcp-servers door-clients harnesses more-harnesses agent-services langflow pythons synapse peers user-mode-linux podman nginx web web-tools web-check web-parts web-test browser e2e e2e-check e2e-first e2e-second screenshots run test test-all check format documents docs release bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -69,6 +69,10 @@ synapse: setup
 # The client libraries and servers of other platforms that the long tests talk to. A Host needs none of them.
 peers: setup
 	@tools/peers.sh .tools/peers
+
+# A kernel that runs as a program, for long tests of what the machine's own kernel may lack.
+user-mode-linux:
+	@tools/user_mode_linux.sh .tools/user-mode-linux
 
 # Podman with a small image, in which long tests of the Box run containers. Needs root where podman is not installed.
 podman: setup
@@ -162,7 +166,7 @@ $(error there is no part '$(PART)'; there are: $(PARTS))
 endif
 endif
 
-test-all: $(if $(filter langflow,$(PART)),langflow) $(if $(filter harnesses-all,$(PART)),more-harnesses) setup sandbox mcp-servers door-clients harnesses agent-services synapse peers nginx web
+test-all: $(if $(filter langflow,$(PART)),langflow) $(if $(filter harnesses-all,$(PART)),more-harnesses) setup sandbox mcp-servers door-clients harnesses agent-services synapse peers user-mode-linux nginx web
 ifdef PART
 	@$(PYTEST) -q $(PARALLEL) $(PART_$(PART)) -m "not quiet"
 	@$(PYTEST) -q $(PART_$(PART)) -m "quiet" || [ $$? = 5 ]  # 5: it has no quiet test

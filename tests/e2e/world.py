@@ -1,4 +1,4 @@
-"""Everything around the browser: a Host, a model service and accounts on QQ, controlled over HTTP.
+"""Everything around the browser: a Host, a model service, accounts on QQ and a login to WeChat, controlled over HTTP.
 
 `python -m tests.e2e.world FOLDER` prints where it listens and ends with its input. What the page shows it can't see.
 """
@@ -13,6 +13,7 @@ from aiohttp import web
 
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
+from parlour.testing.wechat_simulator import WechatSimulator
 from tests.integration.harnesses.conftest import scripted_config
 from tests.support.commands import parlour_here
 from tests.support.harness import ECHO_PLUGIN, NO_RUN_LIMITS, ROOT, Host
@@ -57,6 +58,7 @@ class World:
         self._host = PageHost(folder)
         self._model = ScriptedModel()
         self._accounts: dict[int, Simulator] = {}
+        self._wechat = WechatSimulator()
         self._running = AsyncExitStack()
 
     async def serve(self) -> None:
@@ -165,6 +167,19 @@ class World:
 
         await simulator.until(lambda: bool(found()))
         return dict(found()[-1])
+
+    # --- WeChat
+
+    async def open_gateway(self) -> str:
+        """Starts the gateway of WeChat and returns its address."""
+        return await self._running.enter_async_context(self._wechat.listening())
+
+    async def move_login(self, status: str, digits: str = "") -> int:
+        """Changes the state of the newest QR code, as the phone does that scans it. Returns the number of codes."""
+        logins = self._wechat.logins
+        logins.newest.digits = digits
+        logins.move(logins.newest, status)
+        return len(logins.codes)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ GROUP_DOORS = ("onebot", "telegram")
 GROUP, TELEGRAM_GROUP = 77, -1001
 ENDED = ("completed", "failed", "timeout", "cancelled")
 NAMES = {501: "Ann", 502: "Bob", 503: "Cy"}
+LAST_WORD = "word19"
+"""The end of the text that a model has written when its run is stopped."""
 
 
 class Door(Protocol):
@@ -32,8 +34,12 @@ class Door(Protocol):
         """Sends a picture with a text."""
         ...
 
-    async def give(self, text: str, name: str, content: bytes) -> str:
-        """Sends a text file with a text, in one message or two, and returns the last answer."""
+    async def give(self, text: str, name: str, content: bytes, mime_type: str = "text/plain") -> str:
+        """Sends a file with a text and returns the answer."""
+        ...
+
+    async def stop(self, text: str) -> str:
+        """Sends a message, stops its run when something of its answer was seen or its model was asked; returns that."""
         ...
 
 
@@ -51,11 +57,21 @@ class ChatDoor:
         image = {"type": "image", "mime_type": "image/png", "artifact_id": stored["artifact_id"]}
         return await self._answer(contents=[{"type": "text", "text": text}, image])
 
-    async def give(self, text: str, name: str, content: bytes) -> str:
-        upload = {"file": (name, content, "text/plain")}
+    async def give(self, text: str, name: str, content: bytes, mime_type: str = "text/plain") -> str:
+        upload = {"file": (name, content, mime_type)}
         stored = await asyncio.to_thread(lambda: self._host.http().post("/files", files=upload).json())
-        file = {"type": "file", "name": name, "mime_type": "text/plain", "artifact_id": stored["artifact_id"]}
+        file = {"type": "file", "name": name, "mime_type": mime_type, "artifact_id": stored["artifact_id"]}
         return await self._answer(contents=[{"type": "text", "text": text}, file])
+
+    async def stop(self, text: str) -> str:
+        await self._chat.send(type="message", text=text)
+        seen = ""
+        while not seen.endswith(LAST_WORD):
+            frame = await self._chat.frame()
+            seen += frame["content"] if frame["type"] == "delta" else ""
+        await self._chat.send(type="message", text="/stop")
+        await self._chat.until("run", status="cancelled")
+        return seen
 
     async def _answer(self, **fields: Any) -> str:
         """Sends a message, and returns the last text when its run has ended; a notice is an error frame."""
@@ -76,7 +92,8 @@ def plain_text(content: Any) -> str:
 
 
 class OneBotDoor:
-    def __init__(self, peer: Peer) -> None:
+    def __init__(self, host: AgentHost, peer: Peer) -> None:
+        self._host = host
         self._peer = peer
 
     async def ask(self, text: str) -> str:
@@ -88,10 +105,18 @@ class OneBotDoor:
         self._peer.say(text, before=[{"type": "image", "data": {"file": f"base64://{encoded}"}}])
         return (await asyncio.to_thread(self._peer.next_send))[1]
 
-    async def give(self, text: str, name: str, content: bytes) -> str:
+    async def give(self, text: str, name: str, content: bytes, mime_type: str = "text/plain") -> str:
         encoded = base64.b64encode(content).decode()
         self._peer.say(text, before=[{"type": "file", "data": {"file": f"base64://{encoded}", "name": name}}])
         return (await asyncio.to_thread(self._peer.next_send))[1]
+
+    async def stop(self, text: str) -> str:
+        before = len(self._host.server.requests)
+        self._peer.say(text)
+        await asyncio.to_thread(self._host.requests, before + 1)
+        self._peer.say("/stop")
+        await asyncio.to_thread(self._peer.next_send)
+        return ""  # nothing is shown before an answer is complete
 
 
 class TelegramDoor:
@@ -107,10 +132,17 @@ class TelegramDoor:
         size = {"file_id": file_id, "file_unique_id": file_id, "width": 9, "height": 9, "file_size": len(picture)}
         return await self._answer(photo=[size], caption=text)
 
-    async def give(self, text: str, name: str, content: bytes) -> str:
+    async def give(self, text: str, name: str, content: bytes, mime_type: str = "text/plain") -> str:
         file_id = self._simulator.world.add_file(content, name)
         file = {"file_id": file_id, "file_unique_id": file_id, "file_name": name, "file_size": len(content)}
-        return await self._answer(document={**file, "mime_type": "text/plain"}, caption=text)
+        return await self._answer(document={**file, "mime_type": mime_type}, caption=text)
+
+    async def stop(self, text: str) -> str:
+        drafts = self._simulator.world.drafts
+        await self._simulator.say(text, self._user)
+        await self._simulator.until(lambda: bool(drafts) and drafts[-1]["text"].endswith(LAST_WORD))
+        await self._answer("/stop")
+        return str(drafts[-1]["text"])
 
     async def _answer(self, text: str = "", **fields: Any) -> str:
         before = len(self._simulator.texts(self._user))
@@ -129,7 +161,7 @@ async def open_door(kind: str, host: AgentHost, agent: str) -> AsyncIterator[Doo
         case "onebot":
             bot_id, peer = await asyncio.to_thread(host.bot, agent)
             try:
-                yield OneBotDoor(peer)
+                yield OneBotDoor(host, peer)
             finally:
                 peer.close()
                 host.http().delete(f"/bots/{bot_id}")
@@ -154,6 +186,10 @@ class GroupDoor(Protocol):
         """Asks the bot, and returns the answer."""
         ...
 
+    async def hear(self) -> str:
+        """Returns the next message of the bot that was not read yet."""
+        ...
+
     async def change(self, said: Any, user: int, text: str) -> None:
         """Takes a message back on OneBot, where it can't be edited, and edits it elsewhere."""
         ...
@@ -171,6 +207,9 @@ class OneBotGroup:
 
     async def ask(self, user: int, text: str) -> str:
         self._peer.say(text, user=user, group=GROUP, mention=True, sender=_sender(user))
+        return await self.hear()
+
+    async def hear(self) -> str:
         return (await asyncio.to_thread(self._peer.next_send))[1]
 
     async def change(self, said: int, user: int, text: str) -> None:
@@ -182,17 +221,21 @@ class TelegramGroup:
 
     def __init__(self, simulator: Simulator) -> None:
         self._simulator = simulator
+        self._heard = 0
 
     async def say(self, user: int, text: str) -> Json:
         return dict(await self._simulator.say(text, user, TELEGRAM_GROUP))
 
     async def ask(self, user: int, text: str) -> str:
-        before = len(self._simulator.texts(TELEGRAM_GROUP))
         name = f"@{self._simulator.world.bot['username']}"
         entities = native.mention(f"{name} ", name)
         await self._simulator.say(f"{name} {text}", user, TELEGRAM_GROUP, entities=entities)
-        await self._simulator.until(lambda: len(self._simulator.texts(TELEGRAM_GROUP)) > before)
-        return self._simulator.texts(TELEGRAM_GROUP)[-1]
+        return await self.hear()
+
+    async def hear(self) -> str:
+        await self._simulator.until(lambda: len(self._simulator.texts(TELEGRAM_GROUP)) > self._heard)
+        self._heard += 1
+        return self._simulator.texts(TELEGRAM_GROUP)[self._heard - 1]
 
     async def change(self, said: Json, user: int, text: str) -> None:
         await self._simulator.report(edited_message={**said, "text": text, "edit_date": said["date"] + 1})

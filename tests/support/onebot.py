@@ -72,9 +72,11 @@ class Peer:
         return message_id
 
     def recall(self, message_id: int, user: int, group: int) -> None:
-        """Reports that a user took a message of a group back."""
-        fields = {"user_id": user, "operator_id": user, "group_id": group, "message_id": message_id}
-        self.report(post_type="notice", notice_type="group_recall", **fields)
+        """Reports that a user took a message back; without a group, one of a private chat."""
+        fields = {"user_id": user, "message_id": message_id}
+        if group:
+            fields |= {"operator_id": user, "group_id": group}
+        self.report(post_type="notice", notice_type="group_recall" if group else "friend_recall", **fields)
 
     def next_send(self) -> tuple[str, str]:
         """Returns target and text of the bot's next message. Other calls of the bot are answered on the way."""

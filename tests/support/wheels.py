@@ -2,9 +2,14 @@
 
 import base64
 import hashlib
+import threading
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 
 def write_wheel(folder: Path, name: str, files: Mapping[str, str], version: str = "1.0") -> Path:
@@ -30,6 +35,34 @@ def write_index(folder: Path, wheel: Path) -> Path:
     link = Path("..", "..", wheel.relative_to(folder)).as_posix()
     (project / "index.html").write_text(f'<!DOCTYPE html><html><body><a href="{link}">{wheel.name}</a></body></html>')
     return folder / "simple"
+
+
+class IndexRequests(SimpleHTTPRequestHandler):
+    """Serves a package index from its folder, and remembers which wheels were fetched."""
+
+    fetched: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        if self.path.endswith(".whl"):
+            self.fetched.append(self.path.rpartition("/")[2])
+        super().do_GET()
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Stays silent."""
+
+
+@contextmanager
+def package_index(folder: Path, requests: type[IndexRequests] = IndexRequests) -> Iterator[str]:
+    """Serves the index of a folder, and yields its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(requests, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/simple"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def _digest(text: str) -> str:

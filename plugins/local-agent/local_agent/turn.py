@@ -9,7 +9,7 @@ from parlour_sdk.agents import context_budget, skills, token_estimates
 from parlour_sdk.agents.compaction import HistoryCompactor
 from parlour_sdk.agents.history import HistoryTail, TranscriptReader
 from parlour_sdk.agents.interim import InterimTexts
-from parlour_sdk.agents.knowledge import KnowledgeSearch
+from parlour_sdk.agents.knowledge import KnowledgeSearch, latest_question
 from parlour_sdk.agents.model_health import ModelHealth
 from parlour_sdk.agents.models import ModelChain
 from parlour_sdk.agents.platform_tools import platform_tools
@@ -65,10 +65,10 @@ class AgentTurn:
     async def results(self, user_message: UserMessage) -> AsyncGenerator[Result, None]:
         prompt_limit = context_budget.prompt_tokens(self._models.primary)
         most = context_budget.history_tokens(self._settings.context_tokens, prompt_limit, 0)
-        tail, toolbox, chunks, active_skills = await self._gather(user_message, most)
+        tail, toolbox, (before, chunks), active_skills = await self._gather(user_message, most)
         self._prompt.set_active_skills(active_skills)
         user_message = UserMessage.from_event(self._ctx, self._settings.event_templates, self._history.members)
-        passages = await self._knowledge.rerank(user_message, chunks)
+        passages = await self._knowledge.rerank(user_message, chunks, before)
         question = replace(self._knowledge.attach(user_message, passages), facts=self._prompt.facts())
         first_message, prompt = question.to_message(), self._prompt.messages()
         used_tokens = token_estimates.estimate_messages([*prompt, first_message]) + token_estimates.estimate_tools(
@@ -89,18 +89,32 @@ class AgentTurn:
 
     async def _gather(
         self, user_message: UserMessage, tokens: int
-    ) -> tuple[HistoryTail, Toolbox, list[KnowledgeChunk], str]:
+    ) -> tuple[HistoryTail, Toolbox, tuple[str, list[KnowledgeChunk]], str]:
         if not (self._knowledge.has_bases or self._ctx.resources.skills or self._tools.must_load):
-            return await self._compactor.tail(tokens), await self._load_tools(), [], ""  # tasks would only cost time
+            return (
+                await self._compactor.tail(tokens),
+                await self._load_tools(),
+                ("", []),
+                "",
+            )  # tasks would only cost time
         tail = asyncio.ensure_future(self._compactor.tail(tokens))
         toolbox = asyncio.ensure_future(self._load_tools())
-        chunks = asyncio.ensure_future(self._knowledge.search(user_message))
+        chunks = asyncio.ensure_future(self._search(user_message, tail))
         active_skills = asyncio.ensure_future(skills.active_section(self._ctx, self._api))
         try:
             return await asyncio.gather(tail, toolbox, chunks, active_skills)
         finally:
             for each in (tail, toolbox, chunks, active_skills):
                 each.cancel()
+
+    async def _search(
+        self, user_message: UserMessage, tail: asyncio.Future[HistoryTail]
+    ) -> tuple[str, list[KnowledgeChunk]]:
+        """Returns the passages about the message, and the question before it if the message may depend on that."""
+        if not self._knowledge.needs_context(user_message):
+            return "", await self._knowledge.search(user_message)
+        before = latest_question((await asyncio.shield(tail)).items)
+        return before, await self._knowledge.search(user_message, before)
 
     async def _load_tools(self) -> Toolbox:
         if not self._settings.max_tool_rounds:

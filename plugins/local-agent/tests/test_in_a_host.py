@@ -117,6 +117,23 @@ async def test_steering_messages_are_searched_in_the_knowledge_too() -> None:
     assert "[2] kb.txt\nice is cold" in str(requests[1].messages[-1].content)
 
 
+async def test_a_short_question_is_searched_for_with_the_one_before_and_cited_passages_stay() -> None:
+    requests: list[InvokeModel] = []
+    passages = ["tea was hot in spring", "tea was cold in autumn", "snow fell in autumn", "leaves fall in autumn"]
+    host = FakeHost(
+        models={"m": lambda request: requests.append(request) or "It was hot [1]."}, knowledge={"kb": passages}
+    )
+    config = {**CONFIG, "knowledge_bases": ["kb"], "retrieve_top_k": 2}
+    run = await host.run(
+        FOLDER, "was the tea in the large pot of the harbour master hot or cold in spring", config=config
+    )
+    assert [each["number"] for each in (run.messages[0].metadata or {})["passages"]] == [1]
+    await host.run(FOLDER, "in autumn?", config=config)
+    *history, question = [str(each.content) for each in requests[1].messages]
+    assert "tea was cold in autumn" in question
+    assert any("[1] kb.txt\ntea was hot in spring" in each for each in history)
+
+
 async def test_a_quick_model_with_many_rounds_stays_below_the_call_limit_of_the_host() -> None:
     numbers = itertools.count()
     model = lambda request: reply(tool_calls=[tool_call("clock", {"number": next(numbers)})])  # noqa: E731

@@ -92,6 +92,11 @@ export class World {
     tell(this.place.control, "answered", { account, number }) as Promise<string[]>;
   readonly called = (account: number, action: string) =>
     tell(this.place.control, "called", { account, action }) as Promise<Record<string, unknown>>;
+  /** The gateway that personal WeChat accounts log in to: its address. */
+  readonly openGateway = () => tell(this.place.control, "open_gateway", {}) as Promise<string>;
+  /** What the phone does with the newest QR code. */
+  readonly moveLogin = (status: "scaned" | "need_verifycode" | "expired" | "confirmed", digits = "") =>
+    tell(this.place.control, "move_login", { status, digits }) as Promise<number>;
 
   /** The interface, with the key of an admin: for what a test needs and is not about. */
   async api<T = Record<string, unknown>>(method: string, path: string, body?: object): Promise<T> {

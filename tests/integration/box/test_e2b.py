@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from parlour.testing.e2b_simulator import E2bSimulator
-from tests.support.harness import ROOT, Host, eventually, texts
+from tests.support.harness import ROOT, Host, eventually, message, texts
 from tests.support.scripted import CALLER, CALLING_PLUGIN
+from tests.support.scripted_models import LOCAL, LOCAL_PLUGIN, MAIN, ScriptedModelsHost, calls
+from tests.support.skills import document, zipped
+from tests.support.wheels import package_index, write_index, write_wheel
 
 from .test_remote_box import BoxProcess
 
@@ -50,17 +53,20 @@ def box(tmp_path: Path) -> Iterator[BoxProcess]:
     box.close()
 
 
+def settings(service: E2bSimulator, box: BoxProcess) -> dict[str, object]:
+    return {
+        "PARLOUR__BOX__ENDPOINT": box.url,
+        "PARLOUR__BOX__TOKEN_FILE": box.token_file,
+        "PARLOUR__BOX__BACKEND": "e2b",
+        "PARLOUR__BOX__E2B__API_KEY": KEY,
+        "PARLOUR__BOX__E2B__API_URL": service.address,
+        "PARLOUR__BOX__E2B__SANDBOX_URL": service.address,
+    }
+
+
 @pytest.fixture
 def host(tmp_path: Path, service: E2bSimulator, box: BoxProcess) -> Iterator[Host]:
-    host = Host(
-        tmp_path,
-        PARLOUR__BOX__ENDPOINT=box.url,
-        PARLOUR__BOX__TOKEN_FILE=box.token_file,
-        PARLOUR__BOX__BACKEND="e2b",
-        PARLOUR__BOX__E2B__API_KEY=KEY,
-        PARLOUR__BOX__E2B__API_URL=service.address,
-        PARLOUR__BOX__E2B__SANDBOX_URL=service.address,
-    )
+    host = Host(tmp_path, **settings(service, box))
     host.install(CALLING_PLUGIN)
     host.start()
     yield host
@@ -94,3 +100,30 @@ def test_files_of_a_chat_are_kept_between_sandboxes_of_the_service(
     assert run("exec", command="cat hello.py") == "print('from there')\n"
     assert len(service.sandboxes) == 1, "the sandbox of the killed Box was removed"
     assert KEY not in host.log()
+
+
+@pytest.mark.timeout(900)
+def test_packages_of_a_skill_are_installed_at_the_service_without_a_network(
+    tmp_path: Path, service: E2bSimulator, box: BoxProcess
+) -> None:
+    wheel = write_wheel(tmp_path / "index" / "files", "indexed", {"indexed.py": "ANSWER = 'from the index'\n"})
+    write_index(tmp_path / "index", wheel)
+    pack = {"first/SKILL.md": document("first"), "first/requirements.txt": b"indexed==1.0\n"}
+    with package_index(tmp_path / "index") as index:
+        host = ScriptedModelsHost(tmp_path, PIP_INDEX_URL=index, **settings(service, box))
+        host.install(LOCAL_PLUGIN)
+        host.start()
+        try:
+            host.http().post("/skills/install", files={"file": ("pack.zip", zipped(pack))}).raise_for_status()
+            policy = {"tools": ["exec"]}
+            agent = host.agent(LOCAL, config={"model": MAIN}, resource_policy={"skills": "*"}, box_policy=policy)
+            use = "cd /workspace/.skills/first && python3 -c 'import indexed; print(indexed.ANSWER)'"
+            host.write(calls(("activate_skill", {"name": "first"})), calls(("box.exec", {"command": use})), "done")
+            host.http().post("/events", json=message(agent, "go on", conversation_id="chat")).raise_for_status()
+            eventually(lambda: len(host.requests()) == 3, "the agent has the results of both calls", 600)
+            answers = [each["content"] for each in host.requests()[-1]["messages"] if each["role"] == "tool"]
+            assert answers[-1] == "from the index\n"
+            [sandbox] = service.sandboxes.values()
+            assert sandbox.body["allow_internet_access"] is False, "the sandbox that downloaded has ended"
+        finally:
+            host.close()

@@ -36,7 +36,7 @@ def nothing_asked(host: AgentHost) -> None:
     host.server.forget()
 
 
-def calls(name: str, id: str = "c1", text: str = "", **arguments: Any) -> Say:
+def calls(name: str, id: str = "c1", text: str = "", /, **arguments: Any) -> Say:
     function = {"name": name, "arguments": json.dumps(arguments)}
     return Say(text, tool_calls=[{"index": 0, "id": id, "function": function}])
 

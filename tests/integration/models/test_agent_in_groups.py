@@ -96,6 +96,18 @@ def test_a_message_that_was_taken_back_is_gone_from_the_next_request(host: Agent
     assert "hunter2" not in str(request)
 
 
+def test_a_message_that_was_taken_back_in_private_is_gone_from_the_next_request(host: AgentHost, peer: Peer) -> None:
+    peer.say("my password is hunter2", user=501, mention=True)
+    secret = peer.say("and the other is hunter3", user=501, mention=True)
+    for _ in range(2):
+        peer.next_send()
+    peer.recall(secret, 501, 0)
+    ask(peer, "what was it?", user=501)
+    last = str(host.requests(3)[2])
+    assert "hunter2" in last
+    assert "hunter3" not in last
+
+
 def test_a_bot_can_be_told_not_to_keep_what_it_hears(host: AgentHost) -> None:
     host.server.forget()
     _, peer = host.bot(host.local(host.model()), keeps_heard_messages=False)

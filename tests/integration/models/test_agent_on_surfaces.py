@@ -139,7 +139,7 @@ def check(name: str, requests: Sequence[Json]) -> None:
     last = requests[-1]["messages"]
     for request in requests:
         roles = [each["role"] for each in request["messages"]]
-        assert not any(first == second == "user" for first, second in pairwise(roles))
+        assert not any(first == second != "tool" for first, second in pairwise(roles))
         assert re.search(r"\(Now: \w+day \d{4}-\d\d-\d\d \d\d:\d\d", str(request["messages"]))
         for message in request["messages"]:
             for call in message.get("tool_calls") or ():
@@ -193,9 +193,11 @@ async def test_a_request_refused_for_its_picture_is_repeated_and_the_next_turn_w
 @pytest.mark.parametrize("door", DOORS)
 async def test_a_hanging_model_is_left_and_the_fallback_is_seen(host: AgentHost, door: str) -> None:
     agent = host.local(host.model(), host.model(), timeout_seconds=4)
-    host.server.will(Raw(b"", then="stall"), Say("I am here."))
+    host.server.will(Raw(b"", then="stall"), Say("I am here."), Say("And here."))
     async with open_door(door, host, agent) as chat:
         assert await chat.ask("hello?") == "I am here."
+        assert await chat.ask("still?") == "And here."
+    assert len(host.requests(3)) == 3, "the one that hung is asked last for a while"
 
 
 @pytest.mark.parametrize(("door", "seen"), [("onebot", "Bold and\n\n• one"), ("telegram", "Bold and\n\n• one")])
@@ -203,6 +205,7 @@ async def test_markdown_is_shown_in_the_platforms_own_way(host: AgentHost, door:
     host.server.will(Say("**Bold** and\n- one"))
     async with open_door(door, host, host.local(host.model())) as chat:
         assert await chat.ask("how?") == seen
+    assert "Use simple Markdown only" in host.requests(1)[0]["messages"][0]["content"]
 
 
 @pytest.mark.parametrize("door", GROUP_DOORS)

@@ -1,10 +1,7 @@
 """Tests that the Python packages of skills reach sandboxes without a network: downloaded once, and only for people."""
 
 import os
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,24 +10,16 @@ import pytest
 from tests.support.harness import Json, texts
 from tests.support.scripted_models import LOCAL, LOCAL_PLUGIN, MAIN, ScriptedModelsHost, calls
 from tests.support.skills import document, zipped
-from tests.support.wheels import write_index, write_wheel
+from tests.support.wheels import IndexRequests, package_index, write_index, write_wheel
 
 pytestmark = pytest.mark.long
 USE = "cd /workspace/.skills/{name} && python3 -c 'import indexed; print(indexed.ANSWER)'"
 
 
-class Index(SimpleHTTPRequestHandler):
-    """A package index that remembers which wheels were fetched."""
+class Index(IndexRequests):
+    """The package index of these tests."""
 
     fetched: ClassVar[list[str]] = []
-
-    def do_GET(self) -> None:
-        if self.path.endswith(".whl"):
-            self.fetched.append(self.path.rpartition("/")[2])
-        super().do_GET()
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Stays silent."""
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +27,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("index")
     wheel = write_wheel(folder / "files", "indexed", {"indexed.py": "ANSWER = 'from the index'\n"})
     write_index(folder, wheel)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Index, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/simple"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with package_index(folder, Index) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

@@ -213,7 +213,9 @@ def test_the_model_gets_a_part_of_a_large_mcp_answer_and_the_artifact_of_the_res
     host: InternetHost, person: UserWithModel
 ) -> None:
     output = person.output_of("hostile.large")
-    artifact_id = re.fullmatch(r"x{16384}\n\(the whole output is artifact (\S+), hostile\.large\.txt\)", output)
+    whole = r"\(the whole output is artifact (\S+), hostile\.large\.txt; read on with artifact\.read\)"
+    left_out = r"\n\.\.\. \(\d+ of \d+ bytes left out\) \.\.\.\n"
+    artifact_id = re.fullmatch(rf"x{{11264}}{left_out}x+\n\[the tool answered [^\]]+; cut\]\n{whole}", output)
     assert artifact_id, output[-200:]
     saved = host.http().get(f"/artifacts/{artifact_id[1]}/content")
     assert 4 * MIB < len(saved.content) < 4 * MIB + 200

@@ -24,6 +24,7 @@ Ports = {port}
 MotdPhrase = welcome
 ServerUID = {user}
 ServerGID = {user}
+{tls}
 [Limits]
 MaxConnectionsIP = 0
 MaxPenaltyTime = 0
@@ -31,6 +32,12 @@ MaxPenaltyTime = 0
 DNS = no
 Ident = no
 PAM = no
+"""
+NGIRCD_TLS = """
+[SSL]
+CertFile = {certificate}
+KeyFile = {certificate}
+Ports = {port}
 """
 INSPIRCD = """
 <server name="irc.parlour.test" description="a test" network="Test" id="111">
@@ -58,7 +65,18 @@ async def ngircd(folder: Path) -> AsyncIterator[int]:
     """Starts ngircd, which knows plain IRC only, and yields its port."""
     packages, port = _packages("ngircd", "ngircd", "libident"), _free_port()
     file = folder / "ngircd.conf"
-    file.write_text(NGIRCD.format(port=port, user=USER_ID))
+    file.write_text(NGIRCD.format(port=port, user=USER_ID, tls=""))
+    async with _running(folder, port, packages, [packages / "usr" / "sbin" / "ngircd", "-n", "-f", file]):
+        yield port
+
+
+@asynccontextmanager
+async def ngircd_with_tls(folder: Path, certificate: Path) -> AsyncIterator[int]:
+    """Starts ngircd with a certificate, in one file with its key, and yields the port for connections with TLS."""
+    packages, port, plain = _packages("ngircd", "ngircd", "libident"), _free_port(), _free_port()
+    file = folder / "ngircd.conf"
+    tls = NGIRCD_TLS.format(port=port, certificate=certificate)
+    file.write_text(NGIRCD.format(port=plain, user=USER_ID, tls=tls))
     async with _running(folder, port, packages, [packages / "usr" / "sbin" / "ngircd", "-n", "-f", file]):
         yield port
 

@@ -13,10 +13,11 @@ import pytest
 from parlour.core.backoff import Backoff
 from parlour.core.platforms.port import PlatformRefused
 from parlour.platforms.irc.adapter import IrcAdapter
+from parlour.testing.certificates import make_certificate
 from parlour.testing.irc_simulator import IrcSimulator
 from parlour.testing.memory_link import MemoryLink
 from parlour_sdk.protocol.chain import At, Plain
-from tests.platforms.irc.irc_servers import inspircd, ngircd
+from tests.platforms.irc.irc_servers import inspircd, ngircd, ngircd_with_tls
 from tests.support.harness import ROOT
 
 pytestmark = pytest.mark.long
@@ -147,3 +148,23 @@ async def test_the_ids_of_a_server_with_ircv3_name_the_bot_s_messages(tmp_path: 
             assert sent.message_id not in ("", said.event_id)
             await adapter.api().react("group", CHANNEL, said.event_id, "👍")
             await adapter.api().send_typing("group", CHANNEL)
+
+
+async def test_the_bot_talks_over_tls_and_refuses_a_certificate_that_it_does_not_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate, nothing = tmp_path / "server.pem", tmp_path / "nothing.pem"
+    certificate.write_text(make_certificate("127.0.0.1").pem)
+    certificate.chmod(0o644)
+    nothing.touch()
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    async with ngircd_with_tls(tmp_path, certificate) as port:
+        async with bot(port, security="tls") as (first, _), bot(port, security="tls", nick="Other") as (_, heard):
+            await first.api().send_message("group", CHANNEL, [Plain(text="hello over TLS")], "key")
+            await heard.until(lambda: any(each.event.type == "message.received" for each in heard.incoming))
+        monkeypatch.setenv("SSL_CERT_FILE", str(nothing))
+        link = MemoryLink({"host": "127.0.0.1", "port": port, "nick": "Parlour"})
+        work = asyncio.create_task(IrcAdapter(link, Backoff(0.1)).serve())
+        await link.until(lambda: "its certificate is not trusted" in link.now[1], ANSWER_SECONDS)
+        work.cancel()
+        await asyncio.wait([work])

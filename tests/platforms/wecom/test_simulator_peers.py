@@ -1,5 +1,6 @@
 """Tests that wechatpy, unmodified, understands the adapter's encryption and the simulator, and is understood."""
 
+import json
 import random
 import re
 import time
@@ -80,6 +81,24 @@ async def test_wechatpy_reads_the_replies_of_the_adapter_and_the_calls_of_the_si
         answer = await peer.ask("decrypt", **request)
         assert answer == {"type": "text", "id": reported["MsgId"], "text": "grüße 👋", "source": "ann"}
         assert "error" in await peer.ask("decrypt", **{**request, "signature": signature[::-1]})
+
+
+async def test_wechatpy_and_the_adapter_agree_about_the_calls_for_ai_bots(peer: WechatpyPeer) -> None:
+    """They are JSON and name no receiver."""
+    request = {**fields("company"), "receiver": ""}
+    calls = EncryptedCalls(CallbackCipher(SECRETS.token, SECRETS.encoding_aes_key, ""))
+    content = json.dumps({"msgid": "1", "text": {"content": "grüße 👋"}})
+    outer = read_xml((await peer.ask("encrypt", content=content, **request))["xml"].encode())
+    query = {"msg_signature": outer["MsgSignature"], "timestamp": outer["TimeStamp"], "nonce": outer["Nonce"]}
+    call = HookCall(json.dumps({"encrypt": outer["Encrypt"]}).encode(), query=query)
+    assert calls.read_message(call).decode() == content
+    with pytest.raises(WebhookRejected):
+        door("company").read_message(call)
+
+    reply = json.loads(calls.json_reply({"msgtype": "stream"}, "nonce").text)
+    named = {"xml": xml_of({"Encrypt": reply["encrypt"]}), "signature": reply["msgsignature"]}
+    opened = await peer.ask("read", **{**request, **named, "timestamp": str(reply["timestamp"])})
+    assert json.loads(opened["content"]) == {"msgtype": "stream"}
 
 
 async def test_wechatpy_and_the_adapter_answer_the_check_of_the_address_alike(peer: WechatpyPeer) -> None:

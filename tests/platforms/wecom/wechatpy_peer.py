@@ -39,6 +39,13 @@ def decrypt(request):
     }
 
 
+def read(request):
+    content = crypto(request).decrypt_message(
+        request["xml"], request["signature"], request["timestamp"], request["nonce"]
+    )
+    return {"content": content.decode() if isinstance(content, bytes) else content}
+
+
 def echo(request):
     found = crypto(request).check_signature(
         request["signature"], request["timestamp"], request["nonce"], request["echostr"]
@@ -69,7 +76,15 @@ def send(request):
     return {"sent": sent, "user": client.user.get(request["user"])}
 
 
-CALLS = {"encrypt": encrypt, "decrypt": decrypt, "echo": echo, "reply": reply, "read_reply": read_reply, "send": send}
+CALLS = {
+    "encrypt": encrypt,
+    "decrypt": decrypt,
+    "read": read,
+    "echo": echo,
+    "reply": reply,
+    "read_reply": read_reply,
+    "send": send,
+}
 
 for line in sys.stdin:
     wanted = json.loads(line)

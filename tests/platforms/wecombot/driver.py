@@ -48,6 +48,9 @@ class WecomBotDriver(PlatformDriver):
             self.config = {"bot_id": BOT, "secret": SECRET, "robot_name": NAME, "ws_url": url}
             yield
 
+    def called_at(self, address: str) -> None:
+        self.simulator.calls.address = address
+
     def create(self, link: HostLink, backoff: Backoff) -> Adapter:
         return WecomBotAdapter(link, backoff)
 

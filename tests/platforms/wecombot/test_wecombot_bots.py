@@ -8,8 +8,10 @@ from itertools import pairwise
 import pytest
 
 from parlour.testing.simulator.faults import PlannedFault
+from parlour.testing.wecombot_simulator.calls import SECRETS
 from tests.platforms.conftest import FIXTURES
 from tests.platforms.hooked_bots import hooked_bot
+from tests.platforms.onebot11.qq import eventually
 from tests.platforms.telegram.conftest import ACTING, WRITING, WRITING_PLUGIN
 from tests.platforms.wecombot.driver import ANN, BOB, WecomBotDriver
 from tests.support.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, Host
@@ -17,6 +19,7 @@ from tests.support.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, Host
 WORDS = " ".join(f"word{number}" for number in range(60))
 ASK = {"elsewhere/message.send": {"decision": "ask", "who": {"users": ["boss"], "requester": True}}}
 FRAME_SECONDS = 0.5
+CALLED = {"mode": "webhook", "token": SECRETS.token, "encoding_aes_key": SECRETS.encoding_aes_key}
 
 
 async def test_an_answer_grows_within_the_rate_of_wecom(platform_host: Host) -> None:
@@ -30,6 +33,19 @@ async def test_an_answer_grows_within_the_rate_of_wecom(platform_host: Host) -> 
     assert all(WORDS.startswith(each) for each in shown.versions)
     times = shown.times[:-1]  # the end follows the last text at once
     assert all(after - before > FRAME_SECONDS * 0.9 for before, after in pairwise(times))
+
+
+async def test_wecom_calls_the_host_and_asks_for_the_answer(platform_host: Host) -> None:
+    driver = WecomBotDriver()
+    simulator = driver.simulator
+    simulator.is_called = True
+    async with hooked_bot(platform_host, driver, platform_host.agent(WRITING, "writing"), **CALLED):
+        assert (await simulator.calls.verify("echo"))[1] == "echo"
+        await simulator.say(json.dumps({"text": WORDS, "piece": 60, "pause": 0.2}), ANN)
+        await simulator.until(lambda: simulator.texts(ANN) == [WORDS] and simulator.messages[0].finished)
+    [shown] = simulator.sent(ANN)
+    assert len(set(shown.versions)) >= 4
+    assert all(WORDS.startswith(each) for each in shown.versions)
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +70,29 @@ async def test_an_answer_is_completed_in_its_place_after_a_kill_at_its_end(own: 
         assert not simulator.messages[0].finished
         await asyncio.to_thread(own.kill)
         await asyncio.to_thread(own.start)
+        await simulator.until(lambda: simulator.messages[0].finished, 60)
+    [shown] = simulator.texts(ANN)
+    assert shown.startswith(WORDS)
+
+
+@pytest.mark.long
+async def test_wecom_asks_another_process_for_the_end_of_an_answer(own: Host) -> None:
+    driver = WecomBotDriver()
+    simulator = driver.simulator
+    simulator.is_called = True
+    async with hooked_bot(own, driver, own.agent(WRITING, "writing"), **CALLED) as bot_id:
+        await simulator.say(json.dumps({"text": WORDS, "piece": len(WORDS), "pause": 0.2}), ANN)
+        await simulator.until(lambda: simulator.texts(ANN) == [WORDS])
+        simulator.asks.clear()
+        runs = {"bot_id": bot_id, "limit": 1}
+        await eventually(
+            lambda: own.http().get("/runs", params=runs).json()["items"][0]["status"] == "completed",
+            "the run has ended",
+        )
+        await asyncio.to_thread(own.kill)
+        await asyncio.to_thread(own.start)
+        driver.called_at(f"{own.address}/hooks/{bot_id}")
+        simulator.asks.set()
         await simulator.until(lambda: simulator.messages[0].finished, 60)
     [shown] = simulator.texts(ANN)
     assert shown.startswith(WORDS)

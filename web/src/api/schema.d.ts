@@ -2893,6 +2893,7 @@ export interface components {
                 [key: string]: string;
             };
             seen_apis?: string[];
+            servers?: components["schemas"]["ServerDeclaration"][];
             supported_apis: string[];
             supported_events: string[];
         };
@@ -3797,7 +3798,7 @@ export interface components {
              * @description What limits its workspace: an image file, memory, or a watcher.
              * @enum {string}
              */
-            quota: "loop" | "tmpfs" | "advisory";
+            quota: "loop" | "tmpfs" | "project" | "advisory";
             read_only: boolean;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             session_id: string;
@@ -3818,8 +3819,8 @@ export interface components {
             /** @description What does not hold on this machine. */
             notice: string | null;
             /**
-             * @description What limits the size of a workspace: loop (the kernel, by an image file), remote (the service) or advisory (it
-             *     is watched).
+             * @description What limits the size of a workspace: loop (the kernel, by an image file), project (the kernel, by a project
+             *     quota), remote (the service) or advisory (it is watched).
              */
             quota: string | null;
             reason: string | null;
@@ -7684,6 +7685,22 @@ export interface components {
             values: {
                 [key: string]: unknown;
             };
+        };
+        /** @description A server that a bot connects to. `parlour doctor` checks whether it can be reached. */
+        ServerDeclaration: {
+            defaults?: {
+                [key: string]: string;
+            };
+            /** @default  */
+            depends_on?: string;
+            field: string;
+            /** @default  */
+            port_field?: string;
+            ports?: {
+                [key: string]: number;
+            };
+            /** @default  */
+            security_field?: string;
         };
         /** @description A session of yours with the agent, in its present conversation. */
         SessionResponse: {

@@ -10,7 +10,9 @@ import pytest
 from parlour.box.backend import BackendUnavailable, SandboxFolders
 from parlour.box.e2b_service.backend import LIFE_SECONDS, E2bBackend
 from parlour.box.errors import BoxError, SandboxGone
+from parlour.box.mount_policy import MountPolicy
 from parlour.core.box.messages import E2bAccount
+from parlour.providers.box.results import decoded_output
 from parlour.testing.box_backend_contract import BackendContract, MakeBackend, run, spec, started
 from parlour.testing.e2b_simulator import E2bSimulator
 
@@ -33,9 +35,11 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[E2b
         yield service
 
 
-def backend_of(service: E2bSimulator, root: Path, key: str = KEY) -> E2bBackend:
+def backend_of(
+    service: E2bSimulator, root: Path, key: str = KEY, wheels: Path | None = None, mounts: MountPolicy | None = None
+) -> E2bBackend:
     account = E2bAccount(api_key=key, api_url=service.address, sandbox_url=service.address)
-    return E2bBackend(account, root, WORKSPACE_MB)
+    return E2bBackend(account, root, WORKSPACE_MB, wheels, mounts)
 
 
 class TestE2b(BackendContract):
@@ -142,9 +146,57 @@ async def test_read_only_workspace_and_skills_are_there(backend: E2bBackend, wor
         output, _ = await run(sandbox, "cat .skills/greet/SKILL.md")
         assert output == "how to"
     assert os.listdir(workspace) == [], "skills are not copied back"
+
+
+async def test_files_of_the_machine_are_copied_and_links_in_them_are_not_followed(
+    service: E2bSimulator, workspace: Path, tmp_path: Path
+) -> None:
+    shown, secret = tmp_path / "shown", tmp_path / "secret"
+    (shown / "empty").mkdir(parents=True)
+    (shown / "deep").mkdir()
+    (shown / "deep" / "notes").write_text("as it is")
+    secret.write_text("secret")
+    (shown / "way out").symlink_to(secret)
+    os.mkfifo(shown / "pipe")
+    backend = backend_of(service, tmp_path, mounts=MountPolicy([shown], [secret]))
+    await backend.probe()
+    async with started(backend, workspace, mounts=[str(shown)]) as sandbox:
+        output, _ = await run(sandbox, f"cd {shown} && find . | sort && cat deep/notes")
+        assert output.split() == [".", "./deep", "./deep/notes", "./empty", "./way", "out", "as", "it", "is"]
+        await run(sandbox, f"echo changed > {shown}/deep/notes")
+    assert (shown / "deep" / "notes").read_text() == "as it is", "what is shown is a copy"
+    async with started(backend, workspace, mounts=[str(shown / "deep" / "notes")]) as sandbox:
+        assert (await run(sandbox, f"cat {shown}/deep/notes"))[0] == "as it is"
+    for path in ("/etc/hosts", str(secret)):
+        with pytest.raises(BoxError) as refused:
+            await started(backend, workspace, mounts=[path]).__aenter__()
+        assert refused.value.code == "mount_refused"
+    (shown / "large").write_bytes(bytes((WORKSPACE_MB + 1) * 1024 * 1024))
     with pytest.raises(BoxError) as refused:
-        await started(backend, workspace, mounts=["/etc/hosts"]).__aenter__()
-    assert refused.value.code == "mount_refused"
+        await started(backend, workspace, mounts=[str(shown)]).__aenter__()
+    assert refused.value.code == "quota_exceeded"
+    assert service.sandboxes == {}
+
+
+async def test_wheels_of_some_requirements_and_of_the_operator_are_copied_when_they_are_there(
+    service: E2bSimulator, workspace: Path, tmp_path: Path
+) -> None:
+    wheels, digest, other = tmp_path / "wheels", "a" * 64, "b" * 64
+    (wheels / other).mkdir(parents=True)
+    (wheels / other / "other.whl").touch()
+    (wheels / "operator.whl").touch()
+    backend = backend_of(service, tmp_path, wheels=wheels)
+    await backend.probe()
+    listing = {"command": "cd /run/parlour-wheels && find . -type f | sort", "workdir": "/workspace", "timeout": 20}
+    async with started(backend, workspace) as sandbox:
+        first = await sandbox.request("exec", {**listing, "wheels": digest})
+        (wheels / digest).mkdir()
+        (wheels / digest / "needed.whl").write_bytes(b"wheel")
+        second = await sandbox.request("exec", {**listing, "wheels": digest})
+    assert [decoded_output(each["stdout"]).split() for each in (first, second)] == [
+        ["./operator.whl"],
+        [f"./{digest}/needed.whl", "./operator.whl"],
+    ]
 
 
 async def test_sandbox_that_the_service_has_ended_is_known_to_be_gone(

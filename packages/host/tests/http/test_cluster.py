@@ -17,10 +17,11 @@ from parlour.core.redaction import Redactor
 from parlour.core.store.tables import AUDIT, OWNERS
 from parlour.core.system import SystemClock, SystemIds
 from parlour.http.allowed_hosts import AllowedHosts
+from parlour.http.api_router import API_PREFIX
 from parlour.http.cluster import endpoints
 from parlour.http.cluster.endpoints import CLOCK_TOLERANCE_MILLISECONDS
 from parlour.http.errors import ErrorResponses
-from parlour.http.fastapi_app import API_PREFIX, create_app
+from parlour.http.fastapi_app import create_app
 from parlour.http.principals import Authenticator
 from parlour.testing.memory_journal import MemoryDatabase, MemoryJournal
 from parlour.testing.memory_leases import MemoryHostLeases
@@ -50,7 +51,7 @@ class SharedDatabase:
     def add_client(self, scope: str, secret: str, host_id: HostId) -> None:
         keys = ApiKeys(self.journal, SystemIds(), SystemClock())
         access = Authenticator(keys, BrowserSessions(self.journal, SystemClock()), AllowedHosts("127.0.0.1", ()))
-        routers = [(API_PREFIX, endpoints.router(self.journal, host_id, SystemClock()))]
+        routers = [endpoints.router(self.journal, host_id, SystemClock())]
         app = create_app("0", access, ErrorResponses(Redactor()), 4096, 4096, routers)
         headers = {"Authorization": f"Bearer {secret}"}
         base = f"http://host{API_PREFIX}"

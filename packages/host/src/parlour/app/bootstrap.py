@@ -113,6 +113,7 @@ async def open_host(settings: HostSettings, additions: HostExtensions, redactor:
             clock,
             BotStatusFile(directory.bot_status).write,
             membership.ownership if membership else None,
+            measurements.count,
         )
         models = await stack.enter_async_context(open_models(settings.models, journal, secrets, clock))
         knowledge, skills = KnowledgeSubsystem(models.models, components, settings, measurements), SkillSubsystem()

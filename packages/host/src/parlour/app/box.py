@@ -133,9 +133,7 @@ async def open_box(
         BoxAttachments(files, core.artifacts, ports.journal, ports.clock),
         BoxAudit(ports.journal, WorkspaceUses(ports.clock, box.workspace_days), ports.clock),
     )
-    authoring = SkillTools(
-        skills.parts.service, callers, files, lambda: connection.status.state == "ready", ports.clock
-    )
+    authoring = SkillTools(skills.parts.service, callers, files, lambda: connection.is_usable, ports.clock)
     trial = BoxTrial(connection, commands, ports.clock)
     workspaces = WorkspaceDeletion(connection, ports.journal, core.jobs)
     core.jobs.register(workspaces)

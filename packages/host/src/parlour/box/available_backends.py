@@ -29,7 +29,7 @@ def make_backend(config: BoxConfig) -> ChosenBackend:
         "podman": lambda: _containers("podman", config, tools),
         "docker": lambda: _containers("docker", config, tools),
         "nsjail": lambda: _nsjail(config, tools),
-        "e2b": lambda: _e2b(config),
+        "e2b": lambda: _e2b(config, wheels),
     }
     local = BACKENDS if config.e2b.api_key else tuple(name for name in BACKENDS if name != "e2b")
     names = local if config.backend == "auto" else (config.backend,)
@@ -54,10 +54,10 @@ def _nsjail(config: BoxConfig, tools: list[ShownPath]) -> Backend:
     return NsjailBackend(tools, _mount_policy(config))
 
 
-def _e2b(config: BoxConfig) -> Backend:
+def _e2b(config: BoxConfig, wheels: Path | None) -> Backend:
     from .e2b_service.backend import E2bBackend
 
-    return E2bBackend(config.e2b, Path(config.root), config.workspace_mb)
+    return E2bBackend(config.e2b, Path(config.root), config.workspace_mb, wheels, _mount_policy(config))
 
 
 def _mount_policy(config: BoxConfig) -> MountPolicy:

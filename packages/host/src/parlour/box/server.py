@@ -31,6 +31,7 @@ from .backend import BackendUnavailable
 from .backend_choice import ChosenBackend
 from .errors import BoxError
 from .private_mounts import PrivateMounts
+from .project_quotas import ProjectQuotas
 from .session import BoxSession
 from .sessions import BoxSessions
 from .skill_store import SkillStore
@@ -118,9 +119,12 @@ class BoxServer:
             info = backend.info
             assert info is not None, "it was probed"
             images = None if info.quota else await self._usable_images(config)
-            self._quota = info.quota or ("advisory" if images is None else "loop")
+            projects = None if images is not None or info.quota == "remote" else await self._usable_projects(config)
+            self._quota = "loop" if images is not None else "project" if projects is not None else "advisory"
+            if info.quota == "remote":
+                self._quota = info.quota
             quota_mb = 0 if info.quota == "remote" else config.workspace_mb
-            workspaces = Workspaces(Path(config.root), config.workspace_days, quota_mb, images)
+            workspaces = Workspaces(Path(config.root), config.workspace_days, quota_mb, images, projects=projects)
             root = Path(config.skills_root) if config.skills_root else Path(config.root).with_name("skills")
             self._skills = SkillStore(root, config.workspace_days)
             self._wheels = WheelStore(Path(config.wheels)) if config.wheels else None
@@ -138,9 +142,20 @@ class BoxServer:
         images = WorkspaceImages(config.workspace_mb)
         problem = await asyncio.to_thread(images.problem, Path(config.root))
         if problem:
-            logger.info("the sizes of workspaces are watched, since images can't be used: %s", problem)
+            logger.info("workspaces are not kept in images: %s", problem)
             return None
         return images
+
+    async def _usable_projects(self, config: BoxConfig) -> ProjectQuotas | None:
+        """Returns what limits folders by project quotas; None if that is off or does not work here."""
+        if config.quota == "advisory":
+            return None
+        projects = ProjectQuotas(config.workspace_mb)
+        problem = await asyncio.to_thread(projects.problem, Path(config.root))
+        if problem:
+            logger.info("the sizes of workspaces are watched, since project quotas can't be used: %s", problem)
+            return None
+        return projects
 
     async def _status(self, data: Any) -> dict[str, Any]:
         assert self._backend is not None

@@ -51,6 +51,7 @@ class BoxSession:
             "workdir": request.workdir,
             "timeout": request.timeout_seconds,
             "env": request.environment,
+            "wheels": request.wheels,
         }
         self.execs += 1
         self.sandbox.death_reason()  # what happened before does not count

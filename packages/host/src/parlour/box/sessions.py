@@ -32,6 +32,8 @@ REAP_SECONDS = 30.0
 """Seconds between two looks for idle sessions."""
 SWEEP_SECONDS = 3600.0
 CAPACITY_RETRY_SECONDS = 30
+WATCHED = ("advisory", "project")
+"""Workspaces whose size is looked at: where there are no user namespaces, a command could leave its project."""
 Result = TypeVar("Result")
 
 
@@ -187,7 +189,7 @@ class BoxSessions:
         session = BoxSession(spec, sandbox, workspace, asyncio.get_running_loop().time(), time.time())
         future.set_result(session)
         self._tasks.start(self._watch_end(session))
-        if self._quota_mb and workspace.quota == "advisory":
+        if self._quota_mb and workspace.quota in WATCHED:
             self._tasks.start(self._watch_quota(session, workspace.folder))
         if self._sessions.get(spec.session_id) is not future:  # it was ended while it started
             await self._close(session)

@@ -18,6 +18,7 @@ from parlour.isolation.folder_deletion import FOLDER_MODE, make_deletable
 from parlour_sdk.values import dataclass
 
 from .errors import BoxError
+from .project_quotas import ProjectQuotas, QuotaFailed
 from .workspace_images import ImageFailed, WorkspaceImages, image_of
 
 logger = logging.getLogger(__name__)
@@ -28,7 +29,7 @@ MOUNT_POINTS = (".skills",)
 """Folders of a workspace that sandboxes cover with something else."""
 InThread = Callable[..., Awaitable[Any]]
 """Runs a function that blocks on the disk."""
-QuotaKind = Literal["loop", "tmpfs", "advisory"]
+QuotaKind = Literal["loop", "tmpfs", "project", "advisory"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,12 @@ class Workspaces:
         images: WorkspaceImages | None = None,
         now: Callable[[], float] = time.time,
         in_thread: InThread = asyncio.to_thread,
+        projects: ProjectQuotas | None = None,
     ) -> None:
-        """`images` keep workspaces if the kernel is to limit their size; without them they are folders."""
+        """`images` keep workspaces if the kernel is to limit their size; without them they are folders, which
+        `projects` limit if the file system does that.
+        """
+        self._projects = projects
         self._root = root
         self._days = days
         self._quota_mb = quota_mb
@@ -136,6 +141,12 @@ class Workspaces:
             raise BoxError("backend_unavailable", message)
         elif spec.ephemeral and self._quota_mb and not spec.read_only:
             return OpenWorkspace(folder, "tmpfs", min(self._quota_mb, spec.memory_mb // 2))
+        if self._projects is not None:
+            try:
+                self._projects.open(folder)
+                return OpenWorkspace(folder, "project")
+            except QuotaFailed as error:
+                logger.warning("the workspace of a session has no project quota: %s", error)
         return OpenWorkspace(folder)
 
     def _touch(self, specs: Sequence[SessionSpec]) -> None:
@@ -162,6 +173,8 @@ class Workspaces:
             self._images.close(workspace.folder)
         image_of(workspace.folder).unlink(missing_ok=True)
         if workspace.folder.exists():
+            if self._projects is not None:
+                self._projects.release(workspace.folder)
             shutil.rmtree(workspace.folder, onerror=make_deletable)
         workspace.record.unlink(missing_ok=True)
 

@@ -119,7 +119,12 @@ async def test_large_text_is_previewed_and_stored_as_readable_artifact() -> None
     outcome = await made.call(run, "call_tool", tool_name="book")
     preview, ref = outcome["content"][0]["text"], outcome["artifact_refs"][0]
     assert outcome["truncated"] is True
-    assert LARGE.startswith(preview)
+    beginning, _, rest = preview.partition("\n... (")
+    left_out, _, ending = rest.partition(") ...\n")
+    assert LARGE.startswith(beginning)
+    assert LARGE.endswith(ending)
+    assert min(len(beginning), len(ending)) > 5000
+    assert left_out == f"{len(LARGE) - len(beginning) - len(ending)} of {len(LARGE)} bytes left out"
     assert (ref["artifact_type"], ref["name"], ref["size_bytes"]) == ("tool_result", "book.txt", len(LARGE))
     piece = await made.call(run, "artifact_read", artifact_id=ref["artifact_id"], offset=6, length=5)
     assert base64.b64decode(piece["content_base64"]) == b"large"

@@ -9,6 +9,7 @@ from parlour.core.platforms.port import AdapterStopped, PlatformOffline
 from parlour.testing.irc_simulator import IrcSimulator
 from parlour.testing.irc_simulator.simulator import ACCOUNT, PASSWORD
 from parlour.testing.irc_simulator.world import SimulatedIrcChannel
+from parlour.testing.network import free_port
 
 from .conftest import Bot
 
@@ -136,7 +137,14 @@ async def test_a_closed_connection_is_explained_by_the_server_s_own_words(bot: B
 
 
 async def test_an_unreachable_server_is_tried_again_with_the_reason(simulator: IrcSimulator) -> None:
-    bot = Bot(simulator, 1)
+    port = free_port()
+    bot = Bot(simulator, port)
     work = asyncio.create_task(bot.adapter.serve())
-    await bot.link.until(lambda: "check host, port and security" in bot.link.now[1])
-    work.cancel()
+    try:
+        reason = "check host, port and security; trying again in"
+        await bot.link.until(lambda: len([each for _, each in bot.link.states if reason in each]) >= 2)
+        async with simulator.listening(port):
+            await bot.connected()
+    finally:
+        work.cancel()
+        await asyncio.wait([work])

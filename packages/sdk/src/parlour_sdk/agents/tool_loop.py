@@ -16,6 +16,7 @@ from parlour_sdk.protocol.models import ToolDefinition
 from parlour_sdk.protocol.results import FinishReason
 from parlour_sdk.results import Result
 
+from .cited_passages import PASSAGES_KEY
 from .compaction import HistoryCompactor
 from .history import TOKENS_KEY
 from .interim import InterimTexts
@@ -197,6 +198,8 @@ class ToolLoop:
             metadata[TOKENS_KEY] = {"counted": answer.counted_tokens, "estimated": answer.estimated_tokens}
         if self._knowledge is not None and self._knowledge.citations:
             metadata["citations"] = list(self._knowledge.citations)
+            if cited := self._knowledge.cited_passages(answer.text):
+                metadata[PASSAGES_KEY] = cited
         if calls := self._memory.take():
             metadata[TOOLS_KEY] = calls
         return metadata

@@ -7,6 +7,7 @@ from typing import Any
 from parlour_sdk.protocol.content import plain_text
 from parlour_sdk.protocol.messages import Message, ToolCall
 
+from .cited_passages import remembered_passages
 from .excerpts import head_and_tail
 
 TOOLS_KEY = "tools"
@@ -37,7 +38,7 @@ class ToolMemory:
 
 
 def remembered_messages(metadata: Any) -> list[Message]:
-    """Returns the calls and results in an answer's metadata as messages; malformed ones are left out."""
+    """Returns the cited passages, calls and results in an answer's metadata as messages, without malformed ones."""
     calls = metadata.get(TOOLS_KEY) if isinstance(metadata, dict) else None
     rounds: dict[int, list[tuple[ToolCall, Message]]] = {}
     for each in calls if isinstance(calls, list) else ():
@@ -47,7 +48,7 @@ def remembered_messages(metadata: Any) -> list[Message]:
                 failed = {"is_error": True} if each.get("is_error") else None
                 answer = Message(role="tool", tool_call_id=call_id, name=name, content=result, metadata=failed)
                 rounds.setdefault(number, []).append((call, answer))
-    return [
+    calls_and_results = [
         message
         for pairs in rounds.values()
         for message in (
@@ -55,6 +56,7 @@ def remembered_messages(metadata: Any) -> list[Message]:
             *(answer for _, answer in pairs),
         )
     ]
+    return [*remembered_passages(metadata), *calls_and_results]
 
 
 def without_tool_messages(messages: Sequence[Message]) -> list[Message]:

@@ -64,6 +64,7 @@ def _read(outcome: ToolOutcome) -> ToolOutput:
     notes = [describe(each) for each in contents.media if each.type != "image"]
     for ref in outcome.artifact_refs:
         artifact_label = "the whole output is" if outcome.truncated else "it also gave"
-        notes.append(f"({artifact_label} artifact {ref.artifact_id}{f', {ref.name}' if ref.name else ''})")
+        hint = "; read on with artifact.read" if outcome.truncated else ""
+        notes.append(f"({artifact_label} artifact {ref.artifact_id}{f', {ref.name}' if ref.name else ''}{hint})")
     text = "\n".join(part for part in (contents.text, *notes) if part)
     return ToolOutput(text or ("(see the picture)" if pictures else "(nothing)"), outcome.is_error, pictures)

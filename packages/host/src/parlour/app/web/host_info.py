@@ -64,9 +64,12 @@ def callback_check(host: Host) -> "CallbackCheck":
 def gauges(host: Host, limits: ConnectionLimiter | None) -> Iterator[Sample]:
     """Yields the current values of the gauges."""
     plugins = Counter(supervisor.status for supervisor in host.runtime.supervisors().values())
-    bots = Counter(bot.state for bot in host.bots.bots())
+    all_bots = host.bots.bots()
+    bots = Counter(bot.state for bot in all_bots)
     for name, states, label in (("parlour_plugins", plugins, "status"), ("parlour_bots", bots, "state")):
         yield from (Sample(name, ((label, state),), count) for state, count in sorted(states.items()))
+    for (platform, state), count in sorted(Counter((bot.adapter, bot.state) for bot in all_bots).items()):
+        yield Sample("parlour_platform_bots", (("platform", platform), ("state", state)), count)
     yield Sample("parlour_active_runs", (), len(list(host.core.sessions.all())))
     yield Sample("parlour_workers", (), host.core.workers.active_count)
     remote_runs: Counter[str] = Counter(run.status for run in host.core.remote_queue.all())

@@ -18,9 +18,11 @@ from parlour.core.box.messages import E2bAccount, SessionSpec
 
 from ..backend import BackendInfo, BackendUnavailable, Fields, SandboxFolders
 from ..errors import BoxError
-from ..inside import AGENT, AGENT_INSIDE, ENVIRONMENT, SKILLS_INSIDE, WORKSPACE_INSIDE, resource_limits
+from ..inside import AGENT_INSIDE, ENVIRONMENT, resource_limits
+from ..mount_policy import MountPolicy
 from .channel import E2bChannel, library_failures
-from .transfer import pack, pack_folders, unpack
+from .sandbox_files import COPY_SECONDS, E2bTransfers
+from .transfer import pack, pack_shown
 
 logger = logging.getLogger(__name__)
 
@@ -29,21 +31,25 @@ LIFE_SECONDS: Final = 600
 """Seconds after which the service ends a sandbox that no Box has kept alive."""
 KEEP_SECONDS: Final = 180.0
 START_SECONDS: Final = 60.0
-COPY_SECONDS: Final = 300.0
-ROOT_USER: Final = "root"
-PROGRAMS_ARCHIVE: Final = "/tmp/parlour-programs.tar"
-FILES_ARCHIVE: Final = "/tmp/parlour-files.tar"
-CHANGES_ARCHIVE: Final = "/tmp/parlour-changes.tar"
-MANIFEST: Final = "/tmp/parlour-manifest.json"
 NOTICE: Final = "CPU is that of the template, and memory is limited per process"
 
 
 class E2bBackend:
     """Starts sandboxes of one account."""
 
-    def __init__(self, account: E2bAccount, root: Path, workspace_mb: int) -> None:
+    def __init__(
+        self,
+        account: E2bAccount,
+        root: Path,
+        workspace_mb: int,
+        wheels: Path | None = None,
+        mounts: MountPolicy | None = None,
+    ) -> None:
+        """`wheels` is the folder with Python packages for sandboxes without a network."""
         self._account = account
         self._workspace_mb = workspace_mb
+        self._wheels = wheels
+        self._mounts = mounts or MountPolicy((), ())
         self._owner = hashlib.sha256(str(root).encode()).hexdigest()[:16]
         self._library: Any = None
 
@@ -77,8 +83,7 @@ class E2bBackend:
     ) -> "E2bSandbox":
         if self._library is None:
             raise BoxError("not_ready", "the backend was not probed", retryable=True)
-        if spec.mounts:
-            raise BoxError("mount_refused", "a sandbox of E2B can't show files of this machine")
+        shown = await asyncio.to_thread(self._pack_shown, spec) if spec.mounts else b""
         content, manifest = await asyncio.to_thread(pack, folders.workspace, self._workspace_mb)
         try:
             async with asyncio.timeout(START_SECONDS + COPY_SECONDS):
@@ -92,10 +97,12 @@ class E2bBackend:
         except Exception as error:
             message = f"E2B starts no sandbox ({str(error)[:300]})"
             raise BoxError("backend_unavailable", message, retryable=True) from error
-        sandbox = E2bSandbox(remote, spec, folders.workspace, manifest, self._workspace_mb)
+        transfers = E2bTransfers(remote, folders.workspace, manifest, self._workspace_mb, self._wheels)
+        sandbox = E2bSandbox(remote, spec, transfers)
         try:
             async with asyncio.timeout(START_SECONDS + COPY_SECONDS):
-                await sandbox.prepare(content, dict(folders.skills), on_event)
+                await transfers.copy_in(content, dict(folders.skills), shown, spec.read_only)
+                await sandbox.start(on_event)
         except BaseException as error:
             await sandbox.abandon()
             if not isinstance(error, Exception):
@@ -106,6 +113,13 @@ class E2bBackend:
 
     async def close(self) -> None:
         """Holds nothing but its sandboxes."""
+
+    def _pack_shown(self, spec: SessionSpec) -> bytes:
+        with self._mounts.open(spec.mounts) as (_, descriptors):
+            try:
+                return pack_shown(dict(zip(spec.mounts, descriptors, strict=True)), self._workspace_mb)
+            except OSError as error:
+                raise BoxError("mount_refused", f"files to be shown can't be read: {error.strerror}") from error
 
     @property
     def _options(self) -> dict[str, Any]:
@@ -125,14 +139,10 @@ class E2bBackend:
 class E2bSandbox:
     """A sandbox of the service, and the connection to its agent."""
 
-    def __init__(
-        self, remote: Any, spec: SessionSpec, folder: Path, manifest: dict[str, str], workspace_mb: int
-    ) -> None:
+    def __init__(self, remote: Any, spec: SessionSpec, transfers: E2bTransfers) -> None:
         self._remote = remote
         self._spec = spec
-        self._folder = folder
-        self._manifest = manifest
-        self._workspace_mb = workspace_mb
+        self._transfers = transfers
         self._channel: E2bChannel | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._closing: asyncio.Future[None] | None = None
@@ -142,21 +152,8 @@ class E2bSandbox:
         assert self._channel is not None
         return self._channel.messages.closed
 
-    async def prepare(self, content: bytes, skills: dict[str, Path], on_event: Callable[[Fields], None]) -> None:
-        """Copies programs and files into the sandbox, and starts the agent."""
-        files, run = self._remote.files, self._remote.commands.run
-        folders = {str(AGENT_INSIDE): AGENT, **{str(SKILLS_INSIDE / name): path for name, path in skills.items()}}
-        await files.write(PROGRAMS_ARCHIVE, await asyncio.to_thread(pack_folders, folders), user=ROOT_USER)
-        await files.write(FILES_ARCHIVE, content)
-        await files.write(MANIFEST, json.dumps(self._manifest), user=ROOT_USER)
-        unpack_files = f"tar -C {WORKSPACE_INSIDE} -xf {FILES_ARCHIVE}; rm -f {FILES_ARCHIVE}"
-        await run(
-            f"mkdir -p {WORKSPACE_INSIDE} && chmod 1777 {WORKSPACE_INSIDE} && tar -C / -xf {PROGRAMS_ARCHIVE}",
-            user=ROOT_USER,
-        )
-        await run(unpack_files)
-        if self._spec.read_only:
-            await run(f"chmod 755 {WORKSPACE_INSIDE} && chown -R root {WORKSPACE_INSIDE}", user=ROOT_USER)
+    async def start(self, on_event: Callable[[Fields], None]) -> None:
+        """Starts the agent."""
         limits = json.dumps(resource_limits(self._spec.memory_mb, self._spec.processes))
         self._channel = await E2bChannel.open(
             self._remote, f"exec python3 -I -S {AGENT_INSIDE} '{limits}' -", dict(ENVIRONMENT), on_event
@@ -167,6 +164,12 @@ class E2bSandbox:
 
     async def request(self, operation: str, fields: Fields) -> Fields:
         assert self._channel is not None
+        if fields.get("wheels"):
+            try:
+                await self._transfers.copy_wheels(str(fields["wheels"]))
+            except library_failures() as error:
+                message = f"the wheels of a skill can't be copied to E2B ({str(error)[:300]})"
+                raise BoxError("backend_unavailable", message, retryable=True) from error
         return await self._channel.messages.request(operation, fields)
 
     def death_reason(self) -> str:
@@ -192,18 +195,10 @@ class E2bSandbox:
         if not self._spec.read_only:
             try:
                 async with asyncio.timeout(COPY_SECONDS):
-                    await self._fetch_files()
+                    await self._transfers.copy_back()
             except library_failures() as error:
                 logger.warning("the files of a sandbox of E2B are lost since its start: %s", error)
         await self.abandon()
-
-    async def _fetch_files(self) -> None:
-        limit = self._workspace_mb * 1024 * 1024
-        command = f"python3 -I -S {AGENT_INSIDE}/collect.py {MANIFEST} {CHANGES_ARCHIVE} {limit}"
-        collected = await self._remote.commands.run(command, timeout=COPY_SECONDS)
-        archive = await self._remote.files.read(CHANGES_ARCHIVE, format="bytes")
-        unchanged = [str(name) for name in json.loads(collected.stdout)]
-        await asyncio.to_thread(unpack, self._folder, self._manifest, unchanged, bytes(archive), self._workspace_mb)
 
     async def _keep(self) -> None:
         """Keeps the sandbox from being ended while it is used."""

@@ -54,6 +54,74 @@ def pack_folders(folders: Mapping[str, Path]) -> bytes:
     return output.getvalue()
 
 
+def pack_shown(shown: Mapping[str, int], limit_mb: int) -> bytes:
+    """Returns files and folders of the machine as an archive, by the paths that they have and their descriptors.
+
+    Links in folders are not followed. Raises BoxError if there is too much.
+    """
+    output = io.BytesIO()
+    with tarfile.open(fileobj=output, mode="w") as archive:
+        room = _Room(limit_mb)
+        for path, descriptor in shown.items():
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                _add_shown(archive, f"/proc/self/fd/{descriptor}", None, path, room)
+                continue
+            for parent, folders, files, folder in os.fwalk(".", dir_fd=descriptor):
+                here = os.path.normpath(os.path.join(path, parent))
+                for name in sorted(name for name in (*folders, *files) if _is_link(name, folder)):
+                    archive.addfile(_link_info(os.path.join(here, name), os.readlink(name, dir_fd=folder)))
+                for name in sorted(name for name in files if not _is_link(name, folder)):
+                    _add_shown(archive, name, folder, os.path.join(here, name), room)
+                if not files and not folders:
+                    archive.addfile(_folder_info(here))
+    return output.getvalue()
+
+
+class _Room:
+    """How much may still be copied."""
+
+    def __init__(self, limit_mb: int) -> None:
+        self._limit_mb = limit_mb
+        self._bytes = limit_mb * MEBIBYTE
+        self._files = MAX_FILES
+
+    def take(self, size: int) -> None:
+        self._bytes -= size
+        self._files -= 1
+        if self._bytes < 0 or self._files < 0:
+            message = f"the files to be shown are more than {self._limit_mb} MiB or {MAX_FILES}, and are not copied"
+            raise BoxError("quota_exceeded", message)
+
+
+def _add_shown(archive: tarfile.TarFile, name: str, folder: int | None, path: str, room: _Room) -> None:
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if folder is None else os.O_NOFOLLOW)
+    with os.fdopen(os.open(name, flags, dir_fd=folder), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return
+        info = archive.gettarinfo(arcname=path.lstrip("/"), fileobj=file)
+        info.type, info.linkname = tarfile.REGTYPE, ""  # a second name of a file is a file of its own
+        info.size = os.fstat(file.fileno()).st_size
+        info.mode = 0o755 if info.mode & 0o100 else 0o644
+        room.take(info.size)
+        archive.addfile(_without_owner(info), file)
+
+
+def _is_link(name: str, folder: int) -> bool:
+    return stat.S_ISLNK(os.lstat(name, dir_fd=folder).st_mode)
+
+
+def _link_info(path: str, target: str) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(path.lstrip("/"))
+    info.type, info.linkname = tarfile.SYMTYPE, target
+    return info
+
+
+def _folder_info(path: str) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(path.lstrip("/"))
+    info.type, info.mode = tarfile.DIRTYPE, 0o755
+    return info
+
+
 def unpack(folder: Path, manifest: Manifest, unchanged: Iterable[str], archive: bytes, limit_mb: int) -> None:
     """Replaces the files of a workspace by what a sandbox has left: unchanged files, and an archive of all others.
 

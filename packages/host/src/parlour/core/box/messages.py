@@ -12,6 +12,7 @@ MAX_SESSION_SKILLS: Final = 1000
 MAX_MOUNTS: Final = 32
 SESSION_ID: Final = r"^[a-z0-9-]{1,64}$"
 DIGEST: Final = r"^[0-9a-f]{64}$"
+OPTIONAL_DIGEST: Final = r"^([0-9a-f]{64})?$"
 WHEEL_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.+!-]{0,240}\.whl$"
 FILE_OPERATIONS: Final = ("read", "write", "edit", "glob", "grep", "remove", "list")
 
@@ -112,6 +113,8 @@ class ExecRequest(_BoxMessage):
     workdir: str = "/workspace"
     timeout_seconds: float = Field(gt=0, le=3600)
     environment: dict[str, str] = {}
+    wheels: str = Field(default="", pattern=OPTIONAL_DIGEST)
+    """Digest of the requirements whose wheels the command installs; empty if it installs none."""
 
 
 class FileRequest(_BoxMessage):

@@ -68,7 +68,7 @@ def selected_resources(form: list[FormItem], config: dict[str, Any]) -> dict[str
     selected: dict[str, set[str]] = {}
     for item in form:
         kind = _SELECTOR_KINDS.get(item.type)
-        if kind is not None and not item.display and _is_visible(item, config):
+        if kind is not None and not item.display and is_visible(item, config):
             selected.setdefault(kind, set()).update(_ids(config.get(item.name)))
     return {kind: frozenset(ids) for kind, ids in selected.items()}
 
@@ -95,12 +95,12 @@ def validate(form: list[FormItem], config: dict[str, Any], owner: str = "runner"
     return unknown + [
         problem
         for item in items.values()
-        if _is_visible(item, config)
+        if is_visible(item, config)
         for problem in _check(item, config.get(item.name))
     ]
 
 
-def _is_visible(item: FormItem, config: dict[str, Any]) -> bool:
+def is_visible(item: FormItem, config: dict[str, Any]) -> bool:
     """Returns whether the form shows the item (`show_if`); hidden items are not validated."""
     pairs = ((config.get(name), expected) for name, expected in (item.show_if or {}).items())
     return all(bool(value) if expected is True else value == expected for value, expected in pairs)

@@ -80,6 +80,20 @@ class ComponentKinds(ManifestModel):
     send: list[str]
 
 
+class ServerDeclaration(ManifestModel):
+    """A server that a bot connects to. `parlour doctor` checks whether it can be reached."""
+
+    field: str
+    """The item of `config` with its address, or with its host if there are `ports`."""
+    defaults: dict[str, str] = Field(default_factory=dict)
+    """The address if the item is empty, by the value of the item `depends_on`; under an empty key without one."""
+    depends_on: str = ""
+    ports: dict[str, int] = Field(default_factory=dict)
+    """The usual ports by protection, such as `tls`, of a server that does not speak HTTP."""
+    port_field: str = ""
+    security_field: str = ""
+
+
 class AdapterManifest(ManifestModel):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     label: I18nText
@@ -88,6 +102,8 @@ class AdapterManifest(ManifestModel):
     config: list[FormItem] = Field(default_factory=list)
     address_fields: list[str] = Field(default_factory=list)
     """Items of `config` that say where a secret is sent. If one changes, the secrets must be entered again."""
+    servers: list[ServerDeclaration] = Field(default_factory=list)
+    """The servers that the bot connects to."""
     modes: dict[str, Mode]
     connects_out: list[str] = Field(default_factory=list)
     """The modes in which the bot connects to its platform; its form then has fields for a proxy."""

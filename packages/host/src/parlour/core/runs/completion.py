@@ -24,9 +24,11 @@ from parlour.core.store import inbox, ledger, outbox_rows, remote_queue, transcr
 from parlour.core.store.inbox import AttemptCounts, InboxOutcome
 from parlour.core.store.ledger import RunEnd, RunStatus
 from parlour.core.texts.languages import Languages
+from parlour_sdk.protocol.history import INTERRUPTED
 from parlour_sdk.values import dataclass
 
 from . import retry_policy
+from .retry_policy import RetryDecision
 from .session import QueuedEvent, RunTermination
 
 PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_]+)\}")
@@ -134,6 +136,13 @@ class RunCompleter:
             draft.add(*self._reported_usage.charge(run.call_context, run.usage_elsewhere))
         return completion
 
+    def keep_interrupted(self, draft: UnitBuilder, event: RecordedEvent, run_id: RunId, text: str) -> None:
+        """Adds the shown part of a message that won't be completed to the transcript, so that "go on" makes sense."""
+        if text.strip():
+            transcript_id, message = TranscriptId(self._ids.new()), {"role": "assistant"}
+            now = self._clock.now()
+            transcript.add_reply_item(draft, transcript_id, event, run_id, INTERRUPTED, message, text, now)
+
     def complete_event(
         self, draft: UnitBuilder, event: RecordedEvent, outcome: str, reason: str, run_id: RunId = NO_RUN
     ) -> InboxOutcome:
@@ -209,17 +218,16 @@ class RunCompleter:
         """
         draft.add(inbox.release_all(run.run_id))
         completion.requeued += run.injected
-        failure_notice = notices.model_failure_notice(run.model_failure) if termination.by_runner else ""
-        tries = run.tries if termination.by_host else replace(run.tries, failures=run.tries.failures + 1)
-        match retry_policy.decide(termination, run.agent, tries, run.has_output, run.has_effects):
-            case "retry" if not failure_notice:  # a service in trouble is not helped by the same request at once
+        tries = _counted_tries(run, termination)
+        match _consequence(run, termination):
+            case "retry":
                 draft.add(inbox.requeue(run.event.seq, failed=not termination.by_host))
                 completion.retry, completion.tries = True, tries
                 return
-            case "quarantine" if not failure_notice:
+            case "quarantine":
                 outcome, code = "quarantined", notices.quarantine_notice(retry_policy.quarantine_cause(tries))
             case _:
-                outcome, code = "failed", failure_notice or termination.code
+                outcome, code = "failed", _failure_notice(run, termination) or termination.code
         completion.outcomes.append(self.complete_event(draft, run.event, outcome, termination.code, run.run_id))
         completion.rows += self._notify_failure(draft, run, code, termination.error)
 
@@ -240,6 +248,27 @@ class RunCompleter:
             draft.add(
                 ledger.append_event(run.run_id, run.next_sequence(), "steering.dropped", data, now, source="host")
             )
+
+
+def is_retried(run: EndedRun, termination: RunTermination) -> bool:
+    """Returns whether the event of a run that ends like this is tried again."""
+    return termination.status not in ("completed", "cancelled") and _consequence(run, termination) == "retry"
+
+
+def _consequence(run: EndedRun, termination: RunTermination) -> RetryDecision:
+    decision = retry_policy.decide(
+        termination, run.agent, _counted_tries(run, termination), run.has_output, run.has_effects
+    )
+    # a service in trouble is not helped by the same request at once
+    return "tell" if _failure_notice(run, termination) else decision
+
+
+def _counted_tries(run: EndedRun, termination: RunTermination) -> AttemptCounts:
+    return run.tries if termination.by_host else replace(run.tries, failures=run.tries.failures + 1)
+
+
+def _failure_notice(run: EndedRun, termination: RunTermination) -> str:
+    return notices.model_failure_notice(run.model_failure) if termination.by_runner else ""
 
 
 def _filled(hint: str, values: Mapping[str, Any]) -> str:

@@ -16,11 +16,11 @@ from parlour.core.message_policy.filtered import filtered_output
 from parlour.core.message_policy.long_texts import LongTextForm
 from parlour.core.message_policy.outputs import FilteredReply, output_sentence
 from parlour.core.model.delivery_policy import DeliveryPolicy
+from parlour.core.model.doors import LIVE_SURFACES
 from parlour.core.model.ids import TranscriptId
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Ids
 from parlour.core.store import event_notes, outbox_rows, transcript
-from parlour_sdk.protocol.history import INTERRUPTED
 
 from .attachments import MessageWithFiles
 from .completion import RunCompletion
@@ -48,6 +48,10 @@ class OutputPublisher:
         self._streams = delivery.composer.supports_streaming(session.event, self._policy)
         if self.rules is not None:
             self._streams = self._streams and self.rules.may_stream()
+        self._masked: list[str] | None = None
+        """Fragments of the current message as they were shown; None if they are the runner's own."""
+        if self.rules is not None and self.rules.held_back is not None:
+            self._masked = []
         self._is_hooked = delivery.reply_hooks.are_asked(session.binding)
         self._streams = self._streams and not self._is_hooked  # a plugin may replace the whole message
         self._stream_row: OutboxRow | None = None
@@ -129,24 +133,27 @@ class OutputPublisher:
         self._delivery.publisher.add_response_events(result_batch.draft, composed_reply.rows)
         self.publish_rows(result_batch, composed_reply.rows)
         self.deltas.message_completed()
+        if self._masked:
+            self._masked.clear()
         self.message_count += 1
         session.has_output = True
 
-    def keep_interrupted(self, result_batch: ResultBatch) -> None:
-        """Adds the shown part of a message that won't be completed to the transcript, so that "go on" makes sense."""
-        text = self.deltas.incomplete_text()
-        if self._stream_row is None or not text.strip():
-            return
-        transcript.add_reply_item(
-            result_batch.draft,
-            TranscriptId(self._ids.new()),
-            self._session.event,
-            self._session.run_id,
-            INTERRUPTED,
-            {"role": "assistant"},
-            text,
-            result_batch.now,
-        )
+    def show_rest(self, result_batch: ResultBatch, is_retried: bool) -> None:
+        """Shows the deltas that came together with the end of a run that did not complete.
+
+        A platform shows nothing more, because its stream ends here. Nothing is shown of an attempt that is repeated and
+        that users have not seen yet.
+        """
+        if self._is_live() and (self._stream_row is not None or not is_retried):
+            self.publish_deltas(result_batch)
+
+    def shown_text(self) -> str:
+        """Returns what users have seen of a message that is not complete."""
+        if self._stream_row is None:
+            return self.deltas.incomplete_text() if self._resumable_rows and self._masked is None else ""
+        if not self._is_live():
+            return self._delivery.streaming.shown_text(self._stream_row)
+        return self.deltas.incomplete_text() if self._masked is None else "".join(self._masked)
 
     def publish_deltas(self, result_batch: ResultBatch) -> None:
         """Publishes the new deltas of a message that is not complete yet."""
@@ -199,6 +206,10 @@ class OutputPublisher:
             session.event.conversation_id, session.run_id, completion.status, completion.feed_seq
         )
 
+    def _is_live(self) -> bool:
+        """Returns whether clients of the Host itself get the deltas, at once."""
+        return self._session.event.envelope.surface in LIVE_SURFACES
+
     def _open(self, result_batch: ResultBatch) -> OutboxRow:
         session = self._session
         row = self._delivery.composer.open_stream(session.event, session.run_id, self._policy)
@@ -215,6 +226,8 @@ class OutputPublisher:
         if self.rules is not None and self.rules.held_back is not None:
             held_back = self.rules.held_back
             text = held_back.add(text) + (held_back.finish() if is_last else "")
+            if self._masked is not None:
+                self._masked.append(text)
         if text and self._streams:
             fragment = StreamDelta(text, self._delivery.feed.next_seq(), first_message=not self.message_count)
             event, run_id, row = self._session.event, self._session.run_id, self._stream_row

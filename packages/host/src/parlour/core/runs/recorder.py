@@ -22,7 +22,7 @@ from parlour.core.store.artifact_service import ArtifactService
 from . import deadline
 from .action_plan import ActionPlanner
 from .attachments import EMPTY_MESSAGE_WARNING, MessageWithFiles, RunAttachments
-from .completion import EndedRun, RunCompleter, RunCompletion
+from .completion import EndedRun, RunCompleter, RunCompletion, is_retried
 from .output_publisher import OutputPublisher
 from .result_batch import DeltaFlusher, ResultBatch, RunEventWriter
 from .results import (
@@ -316,10 +316,12 @@ class Recorder:
             self._event_writer.add_deltas(result_batch)
             session.meter.close_open_calls()
             self._event_writer.add_host_events(result_batch)
-            result_batch.draft.name = "run.end"
             termination = deadline.apply_deadline(session, termination, result_batch.now)
             if termination.status != "completed":
-                self._publisher.keep_interrupted(result_batch)
+                self._publisher.show_rest(result_batch, is_retried(self._ended_run(termination), termination))
+                shown = self._publisher.shown_text()
+                self._completer.keep_interrupted(result_batch.draft, session.event, session.run_id, shown)
+            result_batch.draft.name = "run.end"
             completion = self._completer.add_completion(result_batch.draft, self._ended_run(termination), termination)
             result_batch.rows += completion.rows
             await self._commit(result_batch, *(session.remote.final_statements if session.remote is not None else ()))

@@ -15,7 +15,7 @@ from parlour.core.store.tables import EVENTS, RUNS
 
 from .completion import EndedRun, RunCompleter
 from .outcomes import Outcomes
-from .run_state import is_answered
+from .run_state import is_answered, load_shown_text
 from .session import QueuedEvent, RunTermination
 from .session_registry import RunSessions
 from .unrecorded_usage import load_unrecorded_usage
@@ -152,6 +152,9 @@ class Recovery:
         )
         draft = UnitBuilder("run.interrupt")
         draft.add(update_progress(run["run_id"], run["updated_at"]), *unrecorded.rows)
+        if termination is not ANSWERED:
+            shown = self._masked(await load_shown_text(self._journal, run), ended_run)
+            self._completer.keep_interrupted(draft, entry.event, run["run_id"], shown)
         completion = self._completer.add_completion(draft, ended_run, termination)
         await self._delivery.publisher.deliver(self._journal, draft.build(), completion.rows)
         consequence = (
@@ -166,6 +169,13 @@ class Recovery:
         self._outcomes.publish(completion.outcomes)
         entry.parent_run_id, entry.tries = run["run_id"], completion.tries
         return [*completion.requeued, entry] if completion.retry else completion.requeued
+
+    def _masked(self, text: str, run: EndedRun) -> str:
+        """Returns a streamed text as the output filters of the run's agent let it be shown."""
+        if not text or run.agent is None or not run.agent.message_policy:
+            return text
+        rules = self._delivery.output_policies.for_run(run.agent.message_policy, run.event)
+        return text if rules is None or rules.held_back is None else rules.held_back.add(text)
 
     async def _entries(self, rows: list[Row]) -> list[QueuedEvent]:
         events: dict[int, Row] = {}

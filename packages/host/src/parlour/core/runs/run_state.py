@@ -87,6 +87,13 @@ async def load_progress(ledger: Ledger, run_id: RunId) -> RunProgress:
     return progress
 
 
+async def load_shown_text(journal: Journal, run: Row) -> str:
+    """Returns what users may have seen of the message that a run was writing when its Host crashed."""
+    if not run["shown"] or not await OutboxStore(journal).streaming_rows(run["run_id"]):
+        return ""
+    return (await load_progress(Ledger(journal), run["run_id"])).text
+
+
 async def is_answered(journal: Journal, run: Row) -> bool:
     """Returns whether an interrupted run had already given its complete answer.
 

@@ -20,7 +20,9 @@ from .attachments import owned_scope
 from .session import RunSession
 
 PREVIEW_BYTES = 16 * 1024
-"""Maximum bytes of a preview."""
+"""Bytes of the text in a preview, its beginning and its end."""
+PREVIEW_END_BYTES = 5 * 1024
+"""Bytes of them from the end of the text."""
 MAX_INLINE_BASE64_CHARACTERS = (INLINE_BINARY_BYTES + 2) // 3 * 4
 """Maximum base64 characters of a file that stays inside the output."""
 
@@ -40,8 +42,7 @@ class ToolOutputLimiter:
             outcome = outcome.model_copy(update={"content": content})
         if len(to_json(outcome.content)) <= RESULT_BYTES:
             return outcome
-        text = plain_text(outcome.content)
-        content = [TextElement(text=text.encode(errors="replace")[:PREVIEW_BYTES].decode(errors="ignore"))]
+        content = [TextElement(text=_preview(plain_text(outcome.content).encode(errors="replace")))]
         truncated = outcome.model_copy(update={"content": content, "truncated": True})
         if session is None:
             return truncated
@@ -74,6 +75,15 @@ class ToolOutputLimiter:
         progress = ledger.update_progress(session.run_id, self._clock.now())
         await self._journal.commit(Unit("tool.keep", (progress, artifact.insert())))
         return artifact
+
+
+def _preview(text: bytes) -> str:
+    """Returns the beginning and the end of a text, with a note of what is missing between them."""
+    if len(text) <= PREVIEW_BYTES:
+        return text.decode(errors="ignore")
+    head, tail = text[: PREVIEW_BYTES - PREVIEW_END_BYTES], text[-PREVIEW_END_BYTES:]
+    left_out = f"\n... ({len(text) - PREVIEW_BYTES} of {len(text)} bytes left out) ...\n"
+    return f"{head.decode(errors='ignore')}{left_out}{tail.decode(errors='ignore')}"
 
 
 def _is_large(element: ContentElement) -> bool:

@@ -30,8 +30,8 @@ class BoxStatusResponse(TypedDict):
     limits: str | None
     """What limits memory, processes and CPU: cgroup2, cgroup1 or rlimit."""
     quota: str | None
-    """What limits the size of a workspace: loop (the kernel, by an image file), remote (the service) or advisory (it
-    is watched)."""
+    """What limits the size of a workspace: loop (the kernel, by an image file), project (the kernel, by a project
+    quota), remote (the service) or advisory (it is watched)."""
     notice: str | None
     """What does not hold on this machine."""
     refused: list[BoxBackendResponse]
@@ -70,7 +70,7 @@ class BoxSessionResponse(TypedDict):
     processes: int
     network: bool
     read_only: bool
-    quota: Literal["loop", "tmpfs", "advisory"]
+    quota: Literal["loop", "tmpfs", "project", "advisory"]
     """What limits its workspace: an image file, memory, or a watcher."""
     created_at: TimestampMs
     last_used_at: TimestampMs

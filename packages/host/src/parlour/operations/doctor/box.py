@@ -9,6 +9,7 @@ from parlour.app.box import box_config, read_box_token
 from parlour.app.settings import HostSettings
 from parlour.box.available_backends import make_backend
 from parlour.box.backend import BackendUnavailable
+from parlour.box.project_quotas import ProjectQuotas
 from parlour.box.workspace_images import WorkspaceImages
 from parlour.core.redaction import Redactor
 from parlour.providers.box.connector import box_at
@@ -19,6 +20,7 @@ from .finding import Finding, ok, warning
 ANSWER_SECONDS = 5.0
 QUOTAS = {
     "loop": "the kernel limits the size of workspaces",
+    "project": "the kernel limits the size of workspaces, by project quotas",
     "advisory": "the size of workspaces is checked every second",
     "remote": "the service limits the size of workspaces",
 }
@@ -57,7 +59,7 @@ async def _check_here(settings: HostSettings) -> AsyncGenerator[Finding, None]:
             reason = f"{missing.reason} (also: {others})" if others else missing.reason
             yield warning("box", f"agents can't run commands: {reason}", remedy)
             return
-        quota = info.quota or _quota(settings, Path(folder))
+        quota = info.quota if info.quota == "remote" else _quota(settings, Path(folder), info.quota != "advisory")
     if info.limits == "rlimit":
         message = f"agents run commands in sandboxes ({info.name}), but memory is limited per process only"
         yield warning("box", message, "let Parlour create control groups to limit whole sandboxes")
@@ -65,9 +67,11 @@ async def _check_here(settings: HostSettings) -> AsyncGenerator[Finding, None]:
     yield ok("box", f"agents run commands in sandboxes ({info.name}), limited by {info.limits}; {QUOTAS[quota]}")
 
 
-def _quota(settings: HostSettings, folder: Path) -> str:
-    """Returns what limits the size of workspaces of a backend that shows what the Box shows it."""
+def _quota(settings: HostSettings, folder: Path, shows_images: bool) -> str:
+    """Returns what limits the size of workspaces on this machine."""
     local = settings.box.local
-    if local.quota == "advisory" or WorkspaceImages(local.workspace_quota_mb).problem(folder):
+    if local.quota == "advisory":
         return "advisory"
-    return "loop"
+    if shows_images and not WorkspaceImages(local.workspace_quota_mb).problem(folder):
+        return "loop"
+    return "advisory" if ProjectQuotas(local.workspace_quota_mb).problem(folder) else "project"

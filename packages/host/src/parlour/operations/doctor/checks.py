@@ -11,6 +11,7 @@ from . import (
     cluster,
     environment_checks,
     left_over_processes,
+    platform_servers,
     plugin_checks,
     postgres,
     proxies,
@@ -39,6 +40,7 @@ async def run_checks(settings: HostSettings) -> AsyncIterator[Finding]:
         worker.check,
         proxies.check,
         plugin_checks.check,
+        platform_servers.check,
         left_over_processes.check,
     )
     for check in checks:

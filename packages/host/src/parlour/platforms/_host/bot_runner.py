@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from parlour.core.backoff import Backoff
 from parlour.core.config.bots import Bot
@@ -11,6 +12,7 @@ from parlour.core.platforms.port import Adapter, AdapterCatalogue, AdapterStoppe
 from parlour.core.secrets import SecretBox, SecretUnreadable
 from parlour_sdk.values import dataclass
 
+from .counts import PlatformCounts
 from .link import BotLink, CoreAccess
 
 logger = logging.getLogger(__name__)
@@ -27,6 +29,7 @@ class BotDependencies:
     catalogue: AdapterCatalogue
     secrets: SecretBox
     doors: CoreAccess
+    counts: PlatformCounts
 
 
 class BotRunner:
@@ -83,7 +86,8 @@ class BotRunner:
                 f"this version has no adapter '{bot.adapter}'; GET /api/v1/adapters lists those it has"
             )
         seen_apis = means.catalogue.manifests()[bot.adapter].seen_apis
-        link = BotLink(bot, decrypt_config(bot, means.secrets), means.doors, seen_apis, self._report_status)
+        on_event = partial(means.counts.event, bot.adapter)
+        link = BotLink(bot, decrypt_config(bot, means.secrets), means.doors, seen_apis, self._report_status, on_event)
         self.adapter = means.catalogue.create(bot.adapter, link)
         await self.adapter.serve()
 

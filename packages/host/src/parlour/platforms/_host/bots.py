@@ -26,6 +26,7 @@ from parlour.core.secrets import SecretBox
 from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
 
 from .bot_runner import BotDependencies, BotRunner
+from .counts import Count, PlatformCounts
 from .link import CoreAccess
 from .sends import InFlightSends, SendErrors
 
@@ -42,10 +43,12 @@ class Bots:
         clock: Clock,
         on_status: StatusListener = lambda _: None,
         ownership: Ownership | None = None,
+        count: Count = lambda *_: None,
     ) -> None:
         """`on_status` is called with the status of all bots whenever one of them changes. Only bots whose part this
-        Host owns are started.
+        Host owns are started. `count` adds one to a metric.
         """
+        self._counts = PlatformCounts(count, catalogue.manifests)
         self._ownership = ownership or SoleOwner()
         self._on_change = on_status
         self._catalogue = catalogue
@@ -54,11 +57,6 @@ class Bots:
         self._runners: dict[BotId, BotRunner] = {}
         self._statuses: dict[str, ConnectionStatus] = {}
         self._refusals = SendErrors(clock)
-        self.record_rejected, self.record_unacknowledged = (
-            self._refusals.record_refused,
-            self._refusals.record_unacknowledged,
-        )
-        self.record_accepted = self._refusals.clear_chat
         self._in_flight = InFlightSends()
         self.track_send = self._in_flight.track
         self._connections: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
@@ -70,7 +68,7 @@ class Bots:
 
         They are no constructor arguments: the core sends through this object, and bots pass events to the core.
         """
-        self._core = (repository, replies, BotDependencies(self._catalogue, self._secrets, core))
+        self._core = (repository, replies, BotDependencies(self._catalogue, self._secrets, core, self._counts))
 
     async def start(self) -> None:
         """Starts every enabled bot. Whether it connects is reported in its status."""
@@ -122,6 +120,18 @@ class Bots:
         """Passes an HTTP call of a platform to its bot. Returns None if there is no bot that accepts such calls."""
         adapter = self.adapter(bot_id)
         return await adapter.hook(call) if isinstance(adapter, HookReceiver) else None
+
+    def record_rejected(self, bot_id: BotId, chat: str, reason: str) -> None:
+        self._counts.send(self._platform(bot_id), "refused")
+        self._refusals.record_refused(bot_id, chat, reason)
+
+    def record_unacknowledged(self, bot_id: BotId, chat: str, reason: str) -> None:
+        self._counts.send(self._platform(bot_id), "unacknowledged")
+        self._refusals.record_unacknowledged(bot_id, chat, reason)
+
+    def record_accepted(self, bot_id: BotId, chat: str) -> None:
+        self._counts.send(self._platform(bot_id), "accepted")
+        self._refusals.clear_chat(bot_id, chat)
 
     def takes_calls(self, bot_id: BotId) -> bool:
         """Returns whether the platform calls the bot, as far as its adapter is running."""
@@ -218,6 +228,10 @@ class Bots:
     def _bot(self, bot_id: BotId) -> Bot | None:
         return self._core[0].get(bot_id) if self._core is not None else None
 
+    def _platform(self, bot_id: BotId) -> str:
+        bot = self._bot(bot_id)
+        return bot.adapter if bot is not None else ""
+
     def _all(self) -> list[Bot]:
         return self._core[0].all() if self._core is not None else []
 
@@ -232,6 +246,7 @@ class Bots:
         previous = self._status(bot_id)
         since = previous.since if previous.state == state and previous.since else self._clock.now()
         self._statuses[bot_id] = ConnectionStatus(state, since, error)
+        self._counts.status(self._platform(bot_id), previous.state, state)
         if self._statuses[bot_id] != previous:
             self._on_change(self._statuses)
         connection = self._connections[bot_id]

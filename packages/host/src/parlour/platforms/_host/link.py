@@ -51,12 +51,15 @@ class BotLink:
         core: CoreAccess,
         seen_apis: Collection[str],
         on_status: Callable[[ConnectionState, str], None],
+        on_event: Callable[[], None] = lambda: None,
     ) -> None:
+        """`on_event` is called for each event that is stored."""
         self._recorder = DirectoryRecorder(core.directory, bot.bot_id, seen_apis, core.clock)
         self._bot = bot
         self._config = config
         self._core = core
         self._on_status = on_status
+        self._on_event = on_event
 
     @property
     def bot_id(self) -> BotId:
@@ -150,6 +153,7 @@ class BotLink:
         except ProviderFailed as failed:
             logger.warning("event %s is stored without its files: %s", event.event_id, failed.message)
             await self._core.gateway.ingest(_without_files(event, failed.message), *statements)
+        self._on_event()
         self._core.held_replies.after_commit(allowed)
         self._recorder.after_commit(sighting)
 

@@ -19,12 +19,12 @@ from parlour_sdk.values import dataclass
 
 from .json_frames import FrameUnreadable, read_frame
 from .retry_after import retry_after_seconds
+from .unreachable import OFFLINE_RETRY_SECONDS, PlatformUnreachable
 
 RESPONSE_TIMEOUT_SECONDS = 30.0
 TRANSFER_TIMEOUT_SECONDS = 55.0
 """Seconds for a call with files; less than delivery waits for a send."""
 CONNECT_TIMEOUT_SECONDS = 10.0
-OFFLINE_RETRY_SECONDS = 1.0
 DEFAULT_RETRY_SECONDS = 5.0
 """Seconds to wait if the platform limits the rate without saying for how long."""
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
@@ -123,7 +123,7 @@ class PlatformHttpClient:
             return await self._exchange(self._session, url, request)
         except (InvalidProxy, aiohttp.InvalidURL) as error:
             reason = str(error) if isinstance(error, InvalidProxy) else "its address can't be used"
-            raise self._offline(f"{self._service} can't be reached: {reason}") from None
+            raise self._unreachable(reason) from None
         except (aiohttp.ClientError, OSError) as error:
             raise self._failure(request, error) from None
 
@@ -150,12 +150,15 @@ class PlatformHttpClient:
 
     def _failure(self, request: ApiRequest, error: Exception) -> Exception:
         if isinstance(error, ProxyFailed):
-            return self._offline(f"{self._service} can't be reached: {error}")
+            return self._unreachable(str(error))
         if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError | ssl.SSLError):
-            return self._offline(f"{self._service} can't be reached: {connection_error_reason(error)}")
+            return self._unreachable(connection_error_reason(error))
         if isinstance(error, TimeoutError):
             return PlatformUncertain(f"{self._service} did not answer {request.label} in time")
         return PlatformUncertain(f"the connection was cut before {self._service} answered {request.label}")
+
+    def _unreachable(self, reason: str) -> PlatformUnreachable:
+        return PlatformUnreachable(self._service, reason)
 
     def _offline(self, reason: str) -> PlatformOffline:
         return PlatformOffline(reason, retry_after=OFFLINE_RETRY_SECONDS)

@@ -4,18 +4,22 @@ Errors become those of the platform port. A message names the service, never wha
 """
 
 import asyncio
+import os
 import ssl
+from dataclasses import field
 from typing import Literal
 
-from parlour.core.platforms.port import PlatformOffline, PlatformUncertain
+from parlour.core.platforms.port import AdapterStopped, PlatformUncertain
 from parlour.network.http_session import connection_error_reason
 from parlour_sdk.values import dataclass
+
+from .unreachable import PlatformUnreachable
 
 Security = Literal["tls", "starttls", "none"]
 CONNECT_TIMEOUT_SECONDS = 20.0
 ANSWER_TIMEOUT_SECONDS = 30.0
+WRONG_CERTIFICATE = "certificate: PEM text is expected, with the certificate and its private key without a passphrase"
 MAX_LINE_BYTES = 256 * 1024
-OFFLINE_RETRY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,8 @@ class ServerAddress:
     host: str
     port: int
     security: Security = "tls"
+    certificate: str = field(default="", repr=False)
+    """The client's certificate and its private key as PEM, for a server that asks for one."""
 
 
 class NoAnswer(PlatformUncertain):
@@ -44,26 +50,26 @@ class LineConnection:
 
     @classmethod
     async def open(cls, service: str, address: ServerAddress) -> "LineConnection":
-        """Connects, with TLS from the start if the address says so. Raises PlatformOffline."""
-        context = ssl.create_default_context() if address.security == "tls" else None
+        """Connects, with TLS from the start if the address says so. Raises PlatformUnreachable, and AdapterStopped if
+        the certificate can't be used.
+        """
+        context = _tls_context(address.certificate) if address.security == "tls" else None
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_SECONDS):
                 reader, writer = await asyncio.open_connection(
                     address.host, address.port, ssl=context, limit=MAX_LINE_BYTES
                 )
         except (OSError, TimeoutError) as error:
-            reason = f"{service} can't be reached: {connection_error_reason(error)}"
-            raise PlatformOffline(reason, retry_after=OFFLINE_RETRY_SECONDS) from None
+            raise PlatformUnreachable(service, connection_error_reason(error)) from None
         return cls(service, address, reader, writer)
 
     async def start_tls(self) -> None:
-        """Protects the open connection with TLS. Raises PlatformOffline."""
+        """Protects the open connection with TLS. Raises PlatformUnreachable."""
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_SECONDS):
                 await self._writer.start_tls(ssl.create_default_context(), server_hostname=self._address.host)
         except (OSError, TimeoutError) as error:
-            reason = f"{self._service} can't be reached: {connection_error_reason(error)}"
-            raise PlatformOffline(reason, retry_after=OFFLINE_RETRY_SECONDS) from None
+            raise PlatformUnreachable(self._service, connection_error_reason(error)) from None
 
     async def read_line(self, seconds: float = ANSWER_TIMEOUT_SECONDS) -> bytes:
         """Returns the next line without its end. Raises NoAnswer, or PlatformUncertain if none can come."""
@@ -104,3 +110,17 @@ class LineConnection:
 
     def _ended(self) -> PlatformUncertain:
         return PlatformUncertain(f"the connection to {self._service} ended")
+
+
+def _tls_context(certificate: str) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if certificate:
+        file = os.memfd_create("certificate")  # the library reads files only, and the key must not be in one
+        try:
+            os.write(file, certificate.encode())
+            context.load_cert_chain(f"/proc/self/fd/{file}")
+        except (ssl.SSLError, ValueError):
+            raise AdapterStopped(WRONG_CERTIFICATE) from None
+        finally:
+            os.close(file)
+    return context

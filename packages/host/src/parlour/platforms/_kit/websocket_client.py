@@ -27,6 +27,7 @@ from parlour.network.proxies import Proxy, ProxySettings
 from parlour_sdk.values import dataclass
 
 from .close_codes import ClosePolicy
+from .unreachable import PlatformUnreachable, with_advice
 
 logger = logging.getLogger(__name__)
 quiet_logger = logging.getLogger(f"{__name__}.frames")
@@ -247,14 +248,16 @@ class PlatformWebSocketClient:
                 return await self._serve_connection(PlatformSocket(connection, self._service))
         except (PlatformRefused, PlatformUncertain) as error:
             delay = error.retry_after if isinstance(error, PlatformRefused) else None
-            return ConnectionEnd(str(error), delay or 0.0)
+            return ConnectionEnd(with_advice(error), delay or 0.0)
         except InvalidProxySetting as error:
             return ConnectionEnd(str(error))
         except InvalidStatus as error:
             response = error.response
             return ConnectionEnd(self._policy.describe_status(self._service, response.status_code, response.headers))
         except (OSError, TimeoutError, InvalidURI, InvalidHandshake, ConnectionClosed, InvalidProxy) as error:
-            return ConnectionEnd(f"{self._service} can't be reached: {describe_connect_error(error, proxy)}")
+            unreachable = PlatformUnreachable(self._service, describe_connect_error(error, proxy))
+            is_network = isinstance(error, OSError | TimeoutError) and not isinstance(error, ssl.SSLError)
+            return ConnectionEnd(with_advice(unreachable) if is_network else str(unreachable))
 
     async def _serve_connection(self, socket: PlatformSocket) -> ConnectionEnd:
         async def handle(frame: str | bytes) -> None:

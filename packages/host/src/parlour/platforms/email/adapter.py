@@ -13,7 +13,7 @@ from parlour.core.platforms.port import (
     PlatformUncertain,
 )
 from parlour.platforms._kit.bounded_map import BoundedMap
-from parlour.platforms._kit.line_connection import OFFLINE_RETRY_SECONDS
+from parlour.platforms._kit.unreachable import OFFLINE_RETRY_SECONDS, with_advice
 from parlour_sdk.protocol.platform_events import MessageReceived, PlatformSpecific
 
 from .api import EmailApi
@@ -28,6 +28,7 @@ MIN_STABLE_SECONDS = 30.0
 MAX_LOGINS = 3
 """Number of refused logins after which the bot stops: servers lock accounts after a few more."""
 HOUR_SECONDS = 3600.0
+CHECK_SERVERS = "check the network, and host, port and protection of this server"
 
 
 class EmailAdapter:
@@ -81,7 +82,7 @@ class EmailAdapter:
             return refused.reason, 0.0
         except PlatformRefused as refused:
             wait = refused.retry_after or 0.0
-            return refused.reason, wait if wait > OFFLINE_RETRY_SECONDS else 0.0
+            return with_advice(refused, CHECK_SERVERS), wait if wait > OFFLINE_RETRY_SECONDS else 0.0
         except PlatformUncertain as error:
             return str(error), 0.0
         return "the IMAP server ended the connection", 0.0

@@ -20,6 +20,7 @@ from .decode import CTCP, IrcDecoder
 from .encode import IrcEncoder
 from .line_pacer import LinePacer
 from .lines import IrcLine
+from .missed_messages import MissedMessages, PlacedEvent
 from .registration import Registration
 from .server_state import ServerState
 from .session import IrcSession
@@ -42,13 +43,15 @@ class IrcAdapter:
         self._files = PublicFiles(link, f"{link.bot_id} {secret}", str(link.config.get("public_url") or ""))
         self._connected = ConnectedSession(settings.channels)
         self._api = IrcApi(self._connected, IrcEncoder(self._files, link.content), settings.line_interval)
-        self._queue = EventQueue[IncomingEvent](self._link.receive)
+        self._missed = MissedMessages(link, f"{settings.server.host}:{settings.server.port}")
+        self._queue = EventQueue[PlacedEvent](self._missed.store)
         self._tasks = BackgroundTasks("a channel is not joined")
         self._ctcp_times: list[float] = []
 
     async def serve(self) -> None:
         self._link.report_status("connecting")
         loop = asyncio.get_running_loop()
+        await self._missed.restore()
         try:
             while True:
                 started_at = loop.time()
@@ -76,6 +79,7 @@ class IrcAdapter:
         except PlatformRefused as refused:
             return f"{refused.reason}; check host, port and security"
         state = ServerState(settings.nick)
+        self._missed.begin_connection()
         decoder = IrcDecoder(self._link.bot_id, state)
         session = IrcSession(
             connection,
@@ -93,6 +97,7 @@ class IrcAdapter:
             taken = f"the nick {settings.nick} is in use, the bot is {state.nick}"
             problems = (problem, "" if state.is_own(settings.nick) else taken)
             self._link.report_status("connected", "; ".join(filter(None, problems)))
+            await self._missed.fetch(session, [each.name for each in state.channels.values()])
             await reading
         except (PlatformRefused, PlatformUncertain) as error:
             return str(error)
@@ -118,7 +123,7 @@ class IrcAdapter:
                 self._tasks.start(self._accept(event.request_id))
             if isinstance(event, BotRemoved):
                 self._link.report_status("connected", f"the bot was removed from {event.group.name}; invite it again")
-            await self._queue.submit(_chat(event), each, len(line.text))
+            await self._queue.submit(_chat(event), self._missed.received(each), len(line.text))
 
     async def _accept(self, channel: str) -> None:
         try:

@@ -7,16 +7,17 @@ from typing import Any
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.port import PlatformOffline, PlatformRefused
 from parlour.platforms._kit.ids import short_key
-from parlour.platforms._kit.line_connection import OFFLINE_RETRY_SECONDS
 from parlour.platforms._kit.partial_sends import PartialSends
+from parlour.platforms._kit.unreachable import OFFLINE_RETRY_SECONDS
 from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError
 
+from .batches import MULTILINE
 from .connected_session import ConnectedSession
 from .encode import IrcEncoder, IrcText
-from .lines import format_line
-from .server_state import IrcChannel, IrcUser
+from .lines import MAX_LINE_BYTES, IrcLine, format_line
+from .server_state import IrcChannel, IrcUser, MultilineLimits
 from .session import LABEL, IrcSession
 
 CHUNK_LINES = 8
@@ -49,7 +50,7 @@ class IrcApi(PlatformApi):
         session = self._session
         target = await self._target(target_type, target_id)
         lines, quoted = await self._encoder.encode(chain, target, session.state, self._max_lines)
-        chunks = [lines[first : first + CHUNK_LINES] for first in range(0, len(lines), CHUNK_LINES)]
+        chunks = _chunks(lines, session.state.multiline)
         key = short_key(idempotency_key or token_hex(16), 24)
 
         async def send(number: int, chunk: list[IrcText]) -> str:
@@ -63,13 +64,25 @@ class IrcApi(PlatformApi):
     ) -> str:
         """Sends lines and returns the id of the first one: the server's own if it names one."""
         has_labels = {"labeled-response", "echo-message"} <= session.state.capabilities
+        if len(chunk) > 1 and session.state.multiline and not any(each.is_action for each in chunk):
+            return await self._send_multiline(session, target, chunk, key, tags)
         lines = []
         for place, each in enumerate(chunk):
             shown = {**(tags if place == 0 else {}), **({LABEL: f"{key}.{place}"} if has_labels else {})}
             lines.append(format_line("PRIVMSG", target, each.content, tags=shown))
-        replies = await session.request(lines)
-        own = [each for each in replies if each.command == "PRIVMSG" and each.tags.get("msgid")]
-        return own[0].tags["msgid"] if own else key
+        return _message_id(await session.request(lines)) or key
+
+    async def _send_multiline(
+        self, session: IrcSession, target: str, chunk: Sequence[IrcText], key: str, tags: dict[str, str]
+    ) -> str:
+        """Sends lines as one message, which other clients with this capability show as such."""
+        has_labels = {"labeled-response", "echo-message"} <= session.state.capabilities
+        name = "".join(each for each in key if each.isalnum())
+        opening = {**tags, **({LABEL: key} if has_labels else {})}
+        lines = [format_line("BATCH", f"+{name}", MULTILINE, target, tags=opening)]
+        lines += [format_line("PRIVMSG", target, each.content, tags={"batch": name}) for each in chunk]
+        lines.append(format_line("BATCH", f"-{name}"))
+        return _message_id(await session.request(lines)) or key
 
     async def react(self, chat_type: ChatType, chat_id: str, message_id: str, reaction: str, add: bool = True) -> None:
         if not add:
@@ -221,3 +234,24 @@ class IrcApi(PlatformApi):
     def _user(self, user: IrcUser) -> User:
         user_id = self._session.state.user_id(user)
         return User(id=user_id, nickname=user.nick, username=user.account or None, is_bot=user.is_bot)
+
+
+def _chunks(lines: list[IrcText], multiline: MultilineLimits | None) -> list[list[IrcText]]:
+    """Divides the lines of a message into those that are sent before the server is asked whether it took them."""
+    max_lines = multiline.lines if multiline is not None else CHUNK_LINES
+    max_bytes = multiline.bytes if multiline is not None else CHUNK_LINES * MAX_LINE_BYTES
+    chunks: list[list[IrcText]] = []
+    size = 0
+    for each in lines:
+        length = len(each.content.encode()) + 1
+        if not chunks or len(chunks[-1]) >= max_lines or size + length > max_bytes:
+            chunks.append([])
+            size = 0
+        chunks[-1].append(each)
+        size += length
+    return chunks
+
+
+def _message_id(replies: Sequence[IrcLine]) -> str:
+    """Returns the server's id of the message that was sent; empty if it names none."""
+    return next((each.tags["msgid"] for each in replies if each.command == "PRIVMSG" and each.tags.get("msgid")), "")

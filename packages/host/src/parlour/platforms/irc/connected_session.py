@@ -1,7 +1,7 @@
 """Holds the session of now, and the channels that the bot joins after each connection."""
 
 from parlour.core.platforms.port import PlatformOffline, PlatformRefused
-from parlour.platforms._kit.line_connection import OFFLINE_RETRY_SECONDS
+from parlour.platforms._kit.unreachable import OFFLINE_RETRY_SECONDS
 
 from .lines import format_line
 from .session import IrcSession
@@ -33,12 +33,12 @@ class ConnectedSession:
 
     async def join_all(self) -> str:
         """Joins all channels after a connection. Returns the problems in a sentence; empty if there is none."""
-        problems = []
+        problems: dict[str, list[str]] = {}
         for name in (*(each.name for each in self._configured), *sorted(self.joined)):
             try:
                 await self.join(name)
             except PlatformRefused as refused:
                 if isinstance(refused, PlatformOffline):
                     raise
-                problems.append(f"{name}: {refused.reason}")
-        return "; ".join(problems)
+                problems.setdefault(refused.reason, []).append(name)
+        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in problems.items())

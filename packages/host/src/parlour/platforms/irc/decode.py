@@ -1,7 +1,6 @@
 """Converts lines of the server into common events, with what is known about channels and users before the line."""
 
 import re
-from datetime import datetime
 from time import time
 from typing import Any
 
@@ -22,7 +21,7 @@ from parlour_sdk.protocol.platform_events import (
     PlatformSpecific,
 )
 
-from .lines import IrcLine, without_formatting
+from .lines import IrcLine, line_time, without_formatting
 from .server_state import IrcUser, ServerState
 from .settings import NAME
 
@@ -206,7 +205,7 @@ class IrcDecoder:
         return User(id=self._state.user_id(user), nickname=user.nick, username=user.account or None, is_bot=user.is_bot)
 
     def _fields(self, line: IrcLine) -> dict[str, Any]:
-        timestamp = _time(line.tags.get("time", ""))
+        timestamp = line_time(line) or round(time() * 1000)
         event_id = line.tags.get("msgid") or content_id(timestamp, line.source, line.command, line.params)
         return {"event_id": event_id, "timestamp": timestamp, "bot_id": self._bot_id, "adapter_name": NAME}
 
@@ -226,15 +225,3 @@ def _specific(action: str, data: dict[str, Any], fields: dict[str, Any]) -> Plat
 
 def _first(tags: dict[str, str], names: tuple[str, ...]) -> str:
     return next((tags[name] for name in names if tags.get(name)), "")
-
-
-def _time(text: str) -> int:
-    """Returns the time of a line in milliseconds, from the server if it says so."""
-    try:
-        return round(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000) if text else _now()
-    except ValueError:
-        return _now()
-
-
-def _now() -> int:
-    return round(time() * 1000)

@@ -1,6 +1,7 @@
 """Reads and writes lines of IRC: tags, source, command and parameters. No sent line can contain another."""
 
 import re
+from datetime import datetime
 
 from parlour_sdk.values import dataclass
 
@@ -65,6 +66,15 @@ def parse_line(text: str) -> IrcLine:
     if separator:
         params.append(trailing)
     return IrcLine(text, tags, source, command.upper(), tuple(params))
+
+
+def line_time(line: IrcLine) -> int:
+    """Returns the time of a line in milliseconds; 0 if the server does not name it."""
+    text = line.tags.get("time", "")
+    try:
+        return round(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000) if text else 0
+    except ValueError:
+        return 0
 
 
 def format_line(command: str, *params: str, tags: dict[str, str] | None = None) -> bytes:

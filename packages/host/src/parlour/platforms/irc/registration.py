@@ -3,23 +3,31 @@
 import base64
 
 from parlour.core.platforms.port import AdapterStopped, PlatformOffline, PlatformUncertain
-from parlour.platforms._kit.line_connection import OFFLINE_RETRY_SECONDS, LineConnection
+from parlour.platforms._kit.line_connection import LineConnection
+from parlour.platforms._kit.unreachable import OFFLINE_RETRY_SECONDS
 
+from .batches import MULTILINE
 from .lines import IrcLine, format_line, parse_line, read_line
-from .server_state import ServerState
+from .server_state import ServerState, read_multiline
 from .settings import SERVICE, IrcSettings
 
 WANTED = (
     "sasl", "server-time", "message-tags", "account-tag", "account-notify", "extended-join", "echo-message",
-    "labeled-response", "batch", "multi-prefix", "chghost", "userhost-in-names",
+    "labeled-response", "batch", "multi-prefix", "chghost", "userhost-in-names", "draft/multiline",
+    "draft/chathistory",
 )  # fmt: skip
 SASL_CHUNK = 400
+PLAIN, EXTERNAL = "PLAIN", "EXTERNAL"
 MAX_NICKS = 12
 """Number of nicks that are tried: the wanted one, and others made from it."""
 NICK_TAKEN = ("433", "436", "437")
 SASL_FAILED = ("902", "904", "905", "906", "908")
 END_OF_MOTD = ("376", "422")
 WRONG_ACCOUNT = "sasl_password: the IRC server does not accept the account and its password"
+WRONG_CERTIFICATE = (
+    "certificate: the IRC server knows no account with it; register its fingerprint with the services of the network"
+)
+NO_EXTERNAL = "certificate: the IRC server offers no log-in by certificate (SASL EXTERNAL); leave the certificate empty"
 NO_SASL = "sasl_account: the IRC server offers no log-in by SASL PLAIN; leave the account empty or use another server"
 WRONG_PASSWORD = "server_password: the IRC server does not accept it, or requires one"
 WRONG_NICK = "nick: the IRC server does not accept it; choose another, of letters and digits, and perhaps shorter"
@@ -73,7 +81,7 @@ class Registration:
             case command if command in NICK_TAKEN and not self._is_welcome:
                 await self._try_next_nick()
             case command if command in SASL_FAILED:
-                raise AdapterStopped(WRONG_ACCOUNT)
+                raise AdapterStopped(WRONG_CERTIFICATE if self._mechanism == EXTERNAL else WRONG_ACCOUNT)
             case "431" | "432":
                 raise AdapterStopped(WRONG_NICK)
             case "464":
@@ -92,30 +100,45 @@ class Registration:
                     await self._request_capabilities()
             case "ACK":
                 self._state.capabilities |= set(line.last.split())
+                self._state.multiline = read_multiline(self._offered.get(MULTILINE, ""))
                 await self._log_in()
             case "NAK":
                 await self._log_in()
 
+    @property
+    def _mechanism(self) -> str:
+        """The way in which the bot logs in; empty if it does not."""
+        if self._settings.server.certificate:
+            return EXTERNAL
+        return PLAIN if self._settings.account else ""
+
     async def _request_capabilities(self) -> None:
         mechanisms = self._offered.get("sasl", "").upper().split(",")
-        can_log_in = "sasl" in self._offered and (mechanisms == [""] or "PLAIN" in mechanisms)
-        if self._settings.account and not can_log_in:
-            raise AdapterStopped(NO_SASL)
-        wanted = [name for name in WANTED if name in self._offered and (name != "sasl" or self._settings.account)]
+        can_log_in = "sasl" in self._offered and (mechanisms == [""] or self._mechanism in mechanisms)
+        if self._mechanism and not can_log_in:
+            raise self._refused_login()
+        wanted = [name for name in WANTED if name in self._offered and (name != "sasl" or self._mechanism)]
         await (self._send("CAP", "REQ", " ".join(wanted)) if wanted else self._send("CAP", "END"))
 
     async def _log_in(self) -> None:
-        if not self._settings.account:
+        if not self._mechanism:
             await self._send("CAP", "END")
         elif "sasl" in self._state.capabilities:
-            await self._send("AUTHENTICATE", "PLAIN")
+            await self._send("AUTHENTICATE", self._mechanism)
         else:
-            raise AdapterStopped(NO_SASL)
+            raise self._refused_login()
+
+    def _refused_login(self) -> AdapterStopped:
+        return AdapterStopped(NO_EXTERNAL if self._mechanism == EXTERNAL else NO_SASL)
 
     async def _authenticate(self) -> None:
-        """Sends account and password, in parts of 400 characters; an empty part ends those that fill the last one."""
+        """Sends the account, with its password if there is no certificate, in parts of 400 characters; an empty part
+        ends those that fill the last one.
+        """
         settings = self._settings
         secret = f"{settings.account}\0{settings.account}\0{settings.password}"
+        if self._mechanism == EXTERNAL:
+            secret = settings.account
         encoded = base64.b64encode(secret.encode()).decode()
         for first in range(0, len(encoded) + 1, SASL_CHUNK):
             await self._send("AUTHENTICATE", encoded[first : first + SASL_CHUNK] or "+")

@@ -12,6 +12,8 @@ from .lines import IrcLine
 _ASCII = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 _RFC1459 = {**_ASCII, **str.maketrans("[]\\^", "{}|~")}
 _ROLES: dict[str, MemberRole] = {"q": "owner", "a": "admin", "o": "admin"}
+ASSUMED_MAX_LINES = 24
+"""Lines of a message of several lines, if the server limits only its bytes."""
 NO_ACCOUNT = ("", "*", "0")
 
 
@@ -36,6 +38,14 @@ class IrcChannel:
     """True when the names of all members have arrived."""
 
 
+@dataclass(frozen=True, slots=True)
+class MultilineLimits:
+    """The size of a message of several lines that the server accepts."""
+
+    bytes: int
+    lines: int
+
+
 class ServerState:
     """What is known during one connection."""
 
@@ -47,6 +57,8 @@ class ServerState:
         self.users: BoundedMap[str, IrcUser] = BoundedMap()
         self.own_mask = ""
         """The bot's `user@host` as others see it, which counts for the length of a line."""
+        self.multiline: MultilineLimits | None = None
+        """The limits of messages of several lines; None if the server has no such messages."""
         self._features: dict[str, str] = {}
 
     # --- the server
@@ -179,6 +191,15 @@ class ServerState:
             if channel is not None and letter in member_modes:
                 modes = channel.members.setdefault(self.fold(parameter), set())
                 (modes.add if is_set else modes.discard)(letter)
+
+
+def read_multiline(value: str) -> MultilineLimits | None:
+    """Reads the limits that the server names with the capability; None if it has no usable ones."""
+    limits = dict(each.partition("=")[::2] for each in value.split(","))
+    size, lines = limits.get("max-bytes", ""), limits.get("max-lines", "")
+    if not size.isdecimal():
+        return None
+    return MultilineLimits(int(size), int(lines) if lines.isdecimal() and int(lines) else ASSUMED_MAX_LINES)
 
 
 def _account(name: str) -> str:

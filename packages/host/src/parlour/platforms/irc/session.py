@@ -10,11 +10,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NoReturn
 
 from parlour.core.platforms.port import PlatformOffline, PlatformRefused, PlatformUncertain
-from parlour.platforms._kit.line_connection import OFFLINE_RETRY_SECONDS, LineConnection, NoAnswer
+from parlour.platforms._kit.line_connection import LineConnection, NoAnswer
+from parlour.platforms._kit.unreachable import OFFLINE_RETRY_SECONDS
 from parlour_sdk.values import dataclass
 
+from .batches import BatchReader
 from .line_pacer import LinePacer
-from .lines import IrcLine, format_line, parse_line, read_line
+from .lines import IrcLine, format_line, line_time, parse_line, read_line
 from .server_state import ServerState
 from .settings import SERVICE, IrcSettings
 
@@ -79,6 +81,22 @@ class IrcSession:
         self._request: _Request | None = None
         self._tokens = itertools.count(1)
         self._is_open = True
+        self._batches = BatchReader()
+        self.newest_time = 0
+        """The latest time in milliseconds that a line of the server has named; 0 before the first one."""
+        self.past_id = ""
+        """The id of the last message that was said before the connection; empty if the server names none."""
+
+    @property
+    def past_lines(self) -> int:
+        """Number of lines so far that were said before the connection."""
+        return self._batches.past_lines
+
+    @property
+    def history_limit(self) -> int:
+        """How many lines of the past the server sends at once; 0 if it does not say."""
+        limit = self.state.feature("CHATHISTORY")
+        return int(limit) if limit.isdecimal() else 0
 
     @property
     def has_tags(self) -> bool:
@@ -103,7 +121,7 @@ class IrcSession:
                     line = parse_line(read_line(data))
                 except ValueError:
                     continue  # an empty line, or one without a command
-                await self._handle(line)
+                await self._receive(line)
         finally:
             self._is_open = False
             if self._request is not None and not self._request.answered.done():
@@ -146,6 +164,17 @@ class IrcSession:
             raise PlatformRefused(explain(request.error), permanent=True)
         return request.replies
 
+    async def _receive(self, line: IrcLine) -> None:
+        """Handles a line, or the message that it completes."""
+        past_lines = self._batches.past_lines
+        whole = self._batches.read(line)
+        if moment := line_time(line):
+            self.newest_time = max(self.newest_time, moment)
+        if self._batches.past_lines > past_lines:
+            self.past_id = (whole or line).tags.get("msgid", "")
+        if whole is not None:
+            await self._handle(whole)
+
     async def _handle(self, line: IrcLine) -> None:
         if line.command == "PING":
             await self.send_now("PONG", line.last)
@@ -167,6 +196,8 @@ class IrcSession:
         if line.command == "PONG" and line.last == request.token:
             if not request.answered.done():
                 request.answered.set_result(None)
+        elif line.command == "FAIL":
+            request.error = request.error or line
         elif line.command.isdecimal():
             if line.command >= "400" and line.command not in IGNORED_ERRORS and not "900" <= line.command <= "908":
                 request.error = request.error or line

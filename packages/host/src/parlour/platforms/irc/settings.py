@@ -40,14 +40,17 @@ def read_settings(config: Mapping[str, Any]) -> IrcSettings:
         if not _text(config, name):
             raise AdapterStopped(f"{name}: this field is needed")
     account, password = _text(config, "sasl_account"), str(config.get("sasl_password") or "")
-    if bool(account) != bool(password):
+    certificate = str(config.get("certificate") or "").strip()
+    if bool(account) != bool(password) and not certificate:
         raise AdapterStopped("sasl_password: an account needs its password, and a password its account")
     security: Security = "none" if _text(config, "security") == "none" else "tls"
+    if certificate and security == "none":
+        raise AdapterStopped("certificate: it is used only with TLS; set the protection to TLS")
     port = config.get("port")
     interval = config.get("line_interval")
     return IrcSettings(
         server=ServerAddress(
-            _text(config, "host"), port if isinstance(port, int) and port else _PORTS[security], security
+            _text(config, "host"), port if isinstance(port, int) and port else _PORTS[security], security, certificate
         ),
         server_password=str(config.get("server_password") or ""),
         nick=_text(config, "nick"),

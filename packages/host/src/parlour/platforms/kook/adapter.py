@@ -15,6 +15,7 @@ from parlour.core.platforms.port import (
 from parlour.platforms._kit.intake import EventQueue
 from parlour.platforms._kit.payloads import identifier, object_in, text
 from parlour.platforms._kit.proxy_fields import configured_proxies
+from parlour.platforms._kit.unreachable import with_advice
 from parlour.platforms._kit.websocket_client import PlatformWebSocketClient
 
 from .api import KookApi
@@ -77,7 +78,7 @@ class KookAdapter:
                     raise AdapterStopped(WRONG_TOKEN) from None
                 problem = refused.reason
             except (PlatformRefused, PlatformUncertain) as error:
-                problem = str(error)
+                problem = with_advice(error)
             except ValueError:
                 problem = "what answers at api_base_url is not the KOOK API"
             seconds = self._backoff.next_delay()

@@ -21,6 +21,7 @@ from .api import SlackApi
 from .client import BASE_URL, TOKEN_ERRORS, SlackClient, SlackRefused
 from .entities import SERVICE, SlackAccount
 from .event_processor import SlackEventProcessor
+from .scopes import scope_problem
 from .socket_mode import PING_SECONDS, POLICY, SlackSocketMode
 from .users import SlackUsers
 from .webhook import SlackWebhook
@@ -43,15 +44,16 @@ class SlackAdapter:
         self._client = SlackClient(str(config.get("api_base_url") or BASE_URL).rstrip("/"), token, proxies)
         self._users = SlackUsers(self._client)
         self._account = SlackAccount("")
+        self._scope_problem = ""
         processor = SlackEventProcessor(link, self._client, self._users, lambda: self._account)
         if self._mode == "webhook":
             secret = required(link, "signing_secret", "the signing secret is needed, from the page Basic Information")
-            self._webhook: SlackWebhook | None = SlackWebhook(link, secret, processor)
+            self._webhook: SlackWebhook | None = SlackWebhook(link, secret, processor, lambda: self._scope_problem)
             self._session: SlackSocketMode | None = None
         else:
             app_token = required(link, "app_token", "the app-level token xapp-… is needed, from Basic Information")
             self._webhook = None
-            self._session = SlackSocketMode(link, self._client, app_token, processor)
+            self._session = SlackSocketMode(link, self._client, app_token, processor, lambda: self._scope_problem)
             self._socket = PlatformWebSocketClient(
                 SERVICE, link, self._session, proxies, POLICY, backoff, ping_seconds=PING_SECONDS
             )
@@ -82,19 +84,20 @@ class SlackAdapter:
     async def _verify_token(self) -> None:
         """Raises AdapterStopped if only another token can help."""
         try:
-            answer = await self._client.call("auth.test")
+            answer, scopes = await self._client.identify()
         except SlackRefused as refused:
             if refused.code in TOKEN_ERRORS:
                 raise AdapterStopped(WRONG_TOKEN) from None
             raise
         if not text(answer, "bot_id"):
             raise AdapterStopped(USER_TOKEN)
+        self._scope_problem = scope_problem(scopes)
         self._account = SlackAccount(text(answer, "user_id"), text(answer, "bot_id"), text(answer, "team_id"))
 
     async def _wait_for_calls(self) -> None:
         """Reports the bot as connected, and checks its token at intervals."""
         while True:
-            self._link.report_status("connected")
+            self._link.report_status("connected", self._scope_problem)
             await asyncio.sleep(CHECK_INTERVAL_SECONDS)
             with suppress(PlatformRefused, PlatformUncertain):
                 await self._verify_token()

@@ -1,6 +1,6 @@
 """Client of Slack's Web API: calls, files, and the errors of the platform port that its answers become."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ from parlour.platforms._kit.payloads import Payload, object_in, objects_in, text
 from .entities import SERVICE
 
 BASE_URL = "https://slack.com/api"
+SCOPES_HEADER = "X-OAuth-Scopes"
 FILE_DOMAINS = (".slack.com", ".slack-edge.com", ".slack-files.com")
 MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024
 PAGE_SIZE, MAX_PAGES = 200, 100
@@ -69,6 +70,15 @@ class SlackClient:
 
     async def call(self, method: str, token: str = "", **params: Any) -> Payload:
         """Makes a call and returns its answer. Raises the errors of the platform port."""
+        return (await self._call(method, token, params))[0]
+
+    async def identify(self) -> tuple[Payload, frozenset[str] | None]:
+        """Returns whose token it is, and its scopes; None if the server does not name them."""
+        answer, response = await self._call("auth.test", "", {})
+        granted = response.headers.get(SCOPES_HEADER)
+        return answer, None if granted is None else frozenset(each.strip() for each in granted.split(","))
+
+    async def _call(self, method: str, token: str, params: Mapping[str, Any]) -> tuple[Payload, ApiResponse]:
         form = {name: value for name, value in params.items() if value is not None}
         headers = {"Authorization": f"Bearer {token or self._token}"}
         request = ApiRequest("POST", f"/{method}", method, form=form, headers=headers)
@@ -78,7 +88,7 @@ class SlackClient:
             raise PlatformUncertain(f"what answers at the address of the {SERVICE} API is something else")
         if answer.get("ok") is not True:
             raise _refusal(method, answer)
-        return answer
+        return answer, response
 
     async def pages(self, method: str, field: str, **params: Any) -> AsyncIterator[Payload | str]:
         """Yields the items of all pages of a list."""

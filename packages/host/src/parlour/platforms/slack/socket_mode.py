@@ -5,6 +5,7 @@ old one is closed before another is opened, since Slack spreads reports over all
 """
 
 import logging
+from collections.abc import Callable
 
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import AdapterStopped, HostLink, PlatformOffline, PlatformUncertain
@@ -33,8 +34,17 @@ OTHER_CONNECTIONS = "another program is connected with the same app token, and S
 class SlackSocketMode:
     """The session of one bot's connection, for PlatformWebSocketClient."""
 
-    def __init__(self, link: HostLink, client: SlackClient, app_token: str, processor: SlackEventProcessor) -> None:
+    def __init__(
+        self,
+        link: HostLink,
+        client: SlackClient,
+        app_token: str,
+        processor: SlackEventProcessor,
+        problem: Callable[[], str],
+    ) -> None:
+        """`problem` returns what is wrong with the app itself, for its status."""
         self._link = link
+        self._problem = problem
         self._client = client
         self._app_token = app_token
         self._processor = processor
@@ -69,7 +79,8 @@ class SlackSocketMode:
         match kind:
             case "hello":
                 others = (number(payload.get("num_connections")) or 1) > 1
-                self._link.report_status("connected", OTHER_CONNECTIONS if others else "")
+                problems = (OTHER_CONNECTIONS if others else "", self._problem())
+                self._link.report_status("connected", "; ".join(filter(None, problems)))
             case "disconnect":
                 await self._disconnect(socket, text(payload, "reason"))
             case _ if kind in (EVENT, INTERACTIVE, COMMAND):

@@ -1,6 +1,7 @@
 """Receives reports as signed calls of Slack: events, pressed buttons and commands."""
 
 import logging
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
 from parlour.core.journal import StorageFailed
@@ -24,8 +25,12 @@ FORM_TYPE = "application/x-www-form-urlencoded"
 class SlackWebhook:
     """Verifies and stores the calls for one bot."""
 
-    def __init__(self, link: HostLink, signing_secret: str, processor: SlackEventProcessor) -> None:
+    def __init__(
+        self, link: HostLink, signing_secret: str, processor: SlackEventProcessor, problem: Callable[[], str]
+    ) -> None:
+        """`problem` returns what is wrong with the app itself, for its status."""
         self._link = link
+        self._problem = problem
         self._secret = signing_secret
         self._processor = processor
         self._guard = ReplayGuard(WINDOW_SECONDS)
@@ -44,7 +49,7 @@ class SlackWebhook:
             return HookResponse(401, str(rejected))
         if not self._was_called:
             self._was_called = True
-            self._link.report_status("connected")
+            self._link.report_status("connected", self._problem())
         try:
             kind, payload = _read(call)
         except FrameUnreadable:

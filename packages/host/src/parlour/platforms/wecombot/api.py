@@ -1,13 +1,13 @@
 """Implements the platform API on AI bots of WeCom. Methods that are not overridden are not supported by them."""
 
 import os
-from typing import Any
+from typing import Any, Protocol
 
 from parlour.core.platforms.api import IsKnownMessage, PlatformApi, PlatformStream
 from parlour.core.platforms.port import PlatformRefused
 from parlour.platforms._kit.bounded_map import BoundedMap
 from parlour.platforms._kit.ids import short_key
-from parlour.platforms._kit.outgoing_files import Fetch
+from parlour.platforms._kit.outgoing_files import Fetch, OutgoingFile
 from parlour.platforms._kit.partial_sends import PartialSends
 from parlour.platforms._kit.payloads import Payload
 from parlour.platforms._kit.wechat_content import WechatPart, named_message, with_leading_texts
@@ -15,7 +15,7 @@ from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError
 
-from .client import WecomBotClient, WecomBotRefused, new_request_id
+from .client import WecomBotRefused, new_request_id
 from .encode import card, card_body, encode, file_body, markdown_body, needs_text
 from .entities import CARD_PREFIX, FEEDBACK_PREFIX, REPLY_EXPIRED_CODE, SERVICE, STREAM_EXPIRED_CODE
 from .replies import Replies, Reply
@@ -26,14 +26,29 @@ ID_LENGTH = 40
 PRESSED_LABEL = "✓"
 
 
+class WecomBotCalls(Protocol):
+    """The way to WeCom: the long connection, or the answers to its calls."""
+
+    async def call(self, command: str, body: Payload, request_id: str = "") -> Payload: ...
+
+    async def upload(self, file: OutgoingFile, kind: str) -> str: ...
+
+    def seen(self, stream_id: str, sent: str) -> str:
+        """Returns the part of an answer that users may have seen, of which this text was sent."""
+        ...
+
+
 class WecomBotApi(PlatformApi):
     """Platform API of one AI bot."""
 
-    def __init__(self, client: WecomBotClient, replies: Replies, fetch: Fetch, asks_for_feedback: bool) -> None:
+    def __init__(
+        self, client: WecomBotCalls, replies: Replies, fetch: Fetch, asks_for_feedback: bool, is_called: bool = False
+    ) -> None:
         self._client = client
         self._replies = replies
         self._fetch = fetch
         self._asks_for_feedback = asks_for_feedback
+        self._is_called = is_called
         self._sends = PartialSends(SERVICE)
         self._cards: BoundedMap[str, Payload] = BoundedMap(1000)
         """Cards by their task."""
@@ -98,6 +113,7 @@ class WecomBotApi(PlatformApi):
             if refused.code not in EXPIRED_CODES:
                 raise
             reply.is_finished = True
+            already_shown = self._client.seen(reply.stream_id, already_shown)
             rest = text.removeprefix(already_shown) if text.startswith(already_shown) else text
             return await self._push(chat_type, chat_id, markdown_body(rest)) if rest.strip() else reply.stream_id
         reply.is_finished = True
@@ -141,23 +157,28 @@ class WecomBotApi(PlatformApi):
 
     async def close_card(self, request_id: str, task_id: str) -> None:
         """Shows the buttons of a card as used, within five seconds."""
-        shown = self._cards.pop(task_id)
-        if shown is not None:
-            body = {"response_type": "update_template_card", "template_card": {**shown, "replace_text": PRESSED_LABEL}}
+        if body := self.used_card(task_id):
             await self._client.call("aibot_respond_update_msg", body, request_id)
+
+    def used_card(self, task_id: str) -> Payload:
+        """Returns a card whose buttons were used; empty for a card of an earlier process."""
+        shown = self._cards.pop(task_id)
+        if shown is None:
+            return {}
+        return {"response_type": "update_template_card", "template_card": {**shown, "replace_text": PRESSED_LABEL}}
 
     # --- actions
 
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
         match action:
             case "is_websocket_mode":
-                return {"websocket": True}
+                return {"websocket": not self._is_called}
             case "get_stream_session_status":
                 reply = self._replies.open_in(str(params["chat_id"]))
                 if reply is None:
                     return {"active": False}
                 return {"active": True, "stream_id": reply.stream_id or None, "finished": reply.is_finished}
-            case "send_markdown":
+            case "send_markdown" if not self._is_called:
                 kind: ChatType = "group" if params.get("chat_type") == "group" else "private"
                 body = markdown_body(str(params["content"]))
                 return {"message_id": await self._push(kind, str(params["chat_id"]), body)}

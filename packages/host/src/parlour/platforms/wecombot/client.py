@@ -92,6 +92,10 @@ class WecomBotClient:
             raise PlatformRefused(f"{SERVICE} refused {command}: there were too many calls", RATE_CODES[code])
         raise WecomBotRefused(f"{SERVICE} refused {command}: {code} {reason}"[:500], code)
 
+    def seen(self, stream_id: str, sent: str) -> str:
+        """Returns the text that was sent, because WeCom shows it at once."""
+        return sent
+
     async def upload(self, file: OutgoingFile, kind: str) -> str:
         """Uploads a file in chunks and returns its media id, which is valid for three days."""
         data = file.data

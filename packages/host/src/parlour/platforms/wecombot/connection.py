@@ -1,8 +1,5 @@
 """Receives messages over the long connection of an AI bot: WeCom keeps one connection for each bot."""
 
-import asyncio
-import base64
-import binascii
 import logging
 
 from parlour.core.asyncio_utils import BackgroundTasks
@@ -14,21 +11,17 @@ from parlour.core.platforms.port import (
     PlatformRefused,
     PlatformUncertain,
 )
-from parlour.platforms._kit.encrypted_callbacks import IV_BYTES, KEY_BYTES, decrypt_cbc
-from parlour.platforms._kit.http_client import ApiRequest, PlatformHttpClient, check_status
 from parlour.platforms._kit.intake import EventQueue
 from parlour.platforms._kit.json_frames import FrameUnreadable, read_frame
 from parlour.platforms._kit.payloads import Payload, object_in, text
-from parlour.platforms._kit.webhooks import WebhookRejected
 from parlour.platforms._kit.websocket_client import PlatformSocket, SocketAddress
-from parlour.platforms._kit.wechat_content import MIB, PROBLEM, file_keys
 from parlour_sdk.values import dataclass
 
 from .api import WecomBotApi
 from .client import WecomBotClient, new_request_id
-from .content import FILES_KEY, file_items
 from .decode import chat_of, decode, event_kind
 from .entities import SERVICE
+from .files import WecomBotFiles
 from .replies import Replies
 
 logger = logging.getLogger(__name__)
@@ -37,8 +30,6 @@ MESSAGE, EVENT, SUBSCRIBE, PING = "aibot_msg_callback", "aibot_event_callback", 
 HEARTBEAT_SECONDS = 30.0
 MAX_REFUSED_LOGINS = 5
 OTHER_CLIENT_SECONDS = 300.0
-MAX_FILE_BYTES = 20 * MIB
-FILE_SECONDS = 30.0
 WRONG_SECRET = "secret: WeCom does not accept it with this bot id; copy both from the page of the bot"
 OTHER_CLIENT = "another program has connected as this bot, and WeCom keeps one connection; stop the other program"
 
@@ -55,14 +46,14 @@ class WecomBotConnection:
     """The session of one bot's connection, for PlatformWebSocketClient."""
 
     def __init__(
-        self, link: HostLink, client: WecomBotClient, api: WecomBotApi, replies: Replies, http: PlatformHttpClient
+        self, link: HostLink, client: WecomBotClient, api: WecomBotApi, replies: Replies, files: WecomBotFiles
     ) -> None:
         config = link.config
         self._link = link
         self._client = client
         self._api = api
         self._replies = replies
-        self._http = http
+        self._files = files
         self._url = str(config.get("ws_url") or "wss://openws.work.weixin.qq.com")
         self._login = {"bot_id": str(config["bot_id"]).strip(), "secret": str(config["secret"]).strip()}
         self._robot_name = str(config.get("robot_name") or "").strip()
@@ -121,7 +112,7 @@ class WecomBotConnection:
 
     async def _handle(self, item: WecomBotFrame) -> None:
         """Stores a message with the ids under which answers are shown, also after a restart."""
-        body = await self._complete(item.body)
+        body = await self._files.complete(item.body)
         chat_id, is_message = chat_of(body), body.get("msgtype") != "event"
         can_be_answered = bool(is_message and chat_id and item.request_id)
         cursor = self._replies.dump(chat_id, item.request_id) if can_be_answered else None
@@ -140,39 +131,6 @@ class WecomBotConnection:
                 await self._api.close_card(item.request_id, text(object_in(event, "template_card_event"), "task_id"))
         except (PlatformRefused, PlatformUncertain) as error:
             logger.info("bot %s: an event was not answered: %s", self._link.bot_id, error)
-
-    async def _complete(self, body: Payload) -> Payload:
-        """Adds the contents of files. Their addresses expire after minutes."""
-        items = file_items(body)
-        if not items:
-            return body
-        files = await asyncio.gather(*(self._fetch(item) for _, item in items))
-        return {**body, FILES_KEY: {text(item, "url"): file for (_, item), file in zip(items, files, strict=True)}}
-
-    async def _fetch(self, item: Payload) -> Payload:
-        """Returns the decrypted content of a file, or the reason why there is none."""
-        url = text(item, "url")
-        if not url.startswith(("https://", "http://")):
-            return {PROBLEM: "its address can't be used"}
-        request = ApiRequest("GET", url, "the file", seconds=FILE_SECONDS, max_bytes=MAX_FILE_BYTES)
-        try:
-            response = check_status(SERVICE, request, await self._http.send(request), lambda _: "")
-            return file_keys(response, _decrypt(text(item, "aeskey"), response.body), text(item, "filename"))
-        except (PlatformRefused, PlatformUncertain, WebhookRejected) as error:
-            return {PROBLEM: str(error)}
-
-
-def _decrypt(encoded_key: str, data: bytes) -> bytes:
-    """Decrypts a file with the key of its message. Raises WebhookRejected."""
-    if not encoded_key:
-        return data
-    try:
-        key = base64.b64decode(encoded_key + "=" * (-len(encoded_key) % 4))
-    except (binascii.Error, ValueError):
-        key = b""
-    if len(key) != KEY_BYTES:
-        raise WebhookRejected("the key of the file can't be used")
-    return decrypt_cbc(key, key[:IV_BYTES], data)
 
 
 def _frame(command: str, body: Payload) -> str:

@@ -41,14 +41,21 @@ class Reply:
 
 
 class Replies:
-    """The open replies of one bot."""
+    """The open replies of one bot. If WeCom calls it, each is shown in the stream of its message."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_called: bool = False) -> None:
+        self._is_called = is_called
         self._by_chat: BoundedMap[str, Reply] = BoundedMap()
         self._by_key: BoundedMap[str, Reply] = BoundedMap(1000)
 
     def received(self, chat_id: str, request_id: str) -> None:
-        self._by_chat.set(chat_id, Reply(request_id, time()))
+        """Begins the reply to a message, unless the message was only repeated."""
+        known = self._by_chat.get(chat_id)
+        if known is None or known.request_id != request_id:
+            self._by_chat.set(chat_id, self._reply(request_id, time()))
+
+    def _reply(self, request_id: str, received_at: float) -> Reply:
+        return Reply(request_id, received_at, stream_of_message(request_id) if self._is_called else "")
 
     def open_in(self, chat_id: str) -> Reply | None:
         """Returns the reply that a message to this chat can be shown under."""
@@ -79,4 +86,9 @@ class Replies:
         for chat_id, entry in object_in(stored if isinstance(stored, dict) else {}, "replies").items():
             match entry:
                 case [str() as request_id, int() | float() as received_at]:
-                    self._by_chat.set(chat_id, Reply(request_id, received_at))
+                    self._by_chat.set(chat_id, self._reply(request_id, received_at))
+
+
+def stream_of_message(message_id: str) -> str:
+    """Returns the id of the stream that answers a message, if WeCom calls the bot."""
+    return short_key(message_id, STREAM_ID_LENGTH)

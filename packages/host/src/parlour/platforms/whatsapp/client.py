@@ -8,7 +8,6 @@ from parlour.core.platforms.port import PlatformOffline, PlatformRefused, Platfo
 from parlour.network.proxies import ProxySettings
 from parlour.platforms._kit.http_client import (
     DEFAULT_RETRY_SECONDS,
-    OFFLINE_RETRY_SECONDS,
     ApiRequest,
     ApiResponse,
     PlatformHttpClient,
@@ -18,6 +17,7 @@ from parlour.platforms._kit.http_client import (
 from parlour.platforms._kit.outgoing_files import OutgoingFile
 from parlour.platforms._kit.payloads import Payload, object_in, text
 from parlour.platforms._kit.retry_after import retry_after_seconds
+from parlour.platforms._kit.unreachable import OFFLINE_RETRY_SECONDS
 
 from .entities import SERVICE, WINDOW_REASON
 

@@ -76,11 +76,12 @@ class BoxCommands:
             message = f"the skill '{skill_name}' requires Python packages, and this workspace can only be read"
             raise ProviderFailed("policy_denied", message)
         has_network = caller.session.network
-        command = environment_command(skill_name, folder, has_network, self._skills.requirements_digest(skill_name))
+        wheels = self._skills.requirements_digest(skill_name)
         request = {
             "session": caller.session.model_dump(),
-            "command": command,
+            "command": environment_command(skill_name, folder, has_network, wheels),
             "timeout_seconds": INSTALL_SECONDS,
+            "wheels": wheels,
         }
         reason = await self._install(request)
         hint = "" if has_network else " The sandbox has no network: only wheels that are here can be used."

@@ -6,6 +6,7 @@ Nothing is started before something needs the Box.
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Final
@@ -24,6 +25,8 @@ START_SECONDS: Final = 30.0
 CALL_SECONDS: Final = 15.0
 FIRST_RETRY_SECONDS: Final = 1.0
 MAX_RETRY_SECONDS: Final = 60.0
+RETURN_SECONDS: Final = 10.0
+"""Seconds in which a Box that has ended is usually back."""
 
 
 class BoxConnection:
@@ -37,11 +40,18 @@ class BoxConnection:
         self._task: asyncio.Task[None] | None = None
         self._peer: Peer | None = None
         self._changed = asyncio.Event()
+        self._return_until = 0.0
+        """Until when a Box that was ready and has ended is expected back."""
 
     def start(self) -> None:
         """Starts the Box unless it is started or disabled."""
         if self._task is None and self.status.state != "disabled":
             self._task = asyncio.create_task(self._keep(), name="box")
+
+    @property
+    def is_usable(self) -> bool:
+        """True while the Box is ready, and shortly after its end, when calls wait until it is back."""
+        return self.status.state == "ready" or self._return_seconds > 0
 
     async def wait_until_known(self, seconds: float) -> BoxStatus:
         """Starts the Box, and waits until it is ready or can't be."""
@@ -56,6 +66,7 @@ class BoxConnection:
     async def call(self, action: str, data: Any, seconds: float = CALL_SECONDS) -> Any:
         """Makes a call. Raises ProviderFailed with the code of the Box."""
         self.start()
+        await self._wait_until_back()
         peer = self._peer
         if peer is None or self.status.state != "ready":
             raise ProviderFailed("box_unavailable", f"the sandbox is not available: {self.unavailable_reason()}", True)
@@ -103,6 +114,18 @@ class BoxConnection:
         if self.status.state != "disabled":
             self._set(BoxStatus("disabled", "the Host is stopping"))
 
+    @property
+    def _return_seconds(self) -> float:
+        return self._return_until - time.monotonic() if self.status.state == "unavailable" else 0.0
+
+    async def _wait_until_back(self) -> None:
+        """Waits for a Box that has just ended, so that a call that begins in between is not refused."""
+        while (seconds := self._return_seconds) > 0:
+            self._changed.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._changed.wait()
+
     def _set(self, status: BoxStatus) -> None:
         if status.state != self.status.state and status.state in ("ready", "unavailable"):
             logger.info("the Box is %s%s", status.state, f": {status.reason}" if status.reason else "")
@@ -140,6 +163,7 @@ class BoxConnection:
             return await self._watch(peer)
         finally:
             self._peer = None
+            self._return_until = time.monotonic() + RETURN_SECONDS
 
     def _init(self) -> dict[str, Any]:
         config = self._config.model_dump(mode="json")

@@ -20,7 +20,7 @@ from .tool_definitions import DEFINITIONS
 
 
 class BoxTools:
-    """The tools of the Box, which are offered while it is ready."""
+    """The tools of the Box, which are offered while it is ready, and while it is expected back."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class BoxTools:
         self._none: tuple[OfferedTool, ...] = ()
 
     def tools(self) -> Sequence[OfferedTool]:
-        if self._connection.status.state == "ready":
+        if self._connection.is_usable:
             return DEFINITIONS
         if self._is_wanted():
             self._connection.start()

@@ -3,11 +3,23 @@
 import asyncio
 import base64
 import binascii
+import hashlib
+import itertools
 import re
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .world import IrcRefusal, SentIrcMessage, SimulatedIrcChannel, SimulatedIrcUser, fold, is_channel, server_time
+from .world import (
+    IrcRefusal,
+    PastIrcMessage,
+    SentIrcMessage,
+    SimulatedIrcChannel,
+    SimulatedIrcUser,
+    fold,
+    is_channel,
+    server_time,
+)
 
 if TYPE_CHECKING:
     from .simulator import IrcSimulator
@@ -17,13 +29,30 @@ CAPABILITIES = (
     "sasl=PLAIN", "server-time", "message-tags", "account-tag", "account-notify", "extended-join", "echo-message",
     "labeled-response", "batch", "multi-prefix", "chghost",
 )  # fmt: skip
-FEATURES = "CASEMAPPING=rfc1459 CHANTYPES=# PREFIX=(qaohv)~&@%+ CHANMODES=beI,k,l,imnpst NICKLEN=20 NETWORK=Simulated"
+MULTILINE_BYTES, MULTILINE_LINES = 4096, 24
+MODERN_CAPABILITIES = (
+    f"draft/multiline=max-bytes={MULTILINE_BYTES},max-lines={MULTILINE_LINES}", "draft/chathistory",
+)  # fmt: skip
+"""What few servers have; tests add it to the capabilities of a server."""
+FEATURES = (
+    "CASEMAPPING=rfc1459 CHANTYPES=# PREFIX=(qaohv)~&@%+ CHANMODES=beI,k,l,imnpst NICKLEN=20 CHATHISTORY=50 "
+    "NETWORK=Simulated"
+)
 MAX_LINE_BYTES = 512
 MAX_TAG_BYTES = 4094
 MAX_NICK = 20
 NICK = re.compile(r"[A-Za-z\[\]\\`_^{|}][A-Za-z0-9\[\]\\`_^{|}-]*")
 PREFIXES = {"q": "~", "a": "&", "o": "@", "h": "%", "v": "+"}
 _UNESCAPED = {":": ";", "s": " ", "r": "\r", "n": "\n"}
+
+
+@dataclass
+class SimulatedBatch:
+    """A message of several lines that a client is sending."""
+
+    target: str
+    tags: dict[str, str]
+    lines: list[str] = field(default_factory=list)
 
 
 class SimulatedIrcClient:
@@ -38,8 +67,11 @@ class SimulatedIrcClient:
         self.withholds_pong = False
         self._nick, self._user_name, self._password = "", "", ""
         self._negotiates, self._sasl, self._account = False, "", ""
+        self._mechanism = ""
         self._label = ""
         self._line_times: list[float] = []
+        self._batches: dict[str, SimulatedBatch] = {}
+        self._batch_numbers = itertools.count(1)
 
     # --- lines
 
@@ -92,6 +124,53 @@ class SimulatedIrcClient:
         *middle, last = params
         self.raw(f"{head}:{source.mask} {' '.join((command, *middle))} :{last}")
 
+    def tell_message(
+        self, source: SimulatedIrcUser, command: str, target: str, content: str, tags: dict[str, str]
+    ) -> None:
+        """Sends a message of a user, as a batch if it has several lines and the client knows such messages."""
+        lines = content.split("\n")
+        if len(lines) == 1:
+            self.tell(source, command, target, content, tags=tags)
+        elif "draft/multiline" not in self.capabilities:
+            for each in lines:
+                self.tell(source, command, target, each, tags=tags)
+        else:
+            name = f"b{next(self._batch_numbers)}"
+            self.tell(source, "BATCH", f"+{name}", "draft/multiline", target, tags=tags)
+            for each in lines:
+                self.tell(source, command, target, each, tags={"batch": name})
+            self.raw(f"BATCH -{name}")
+
+    def show_past(self, target: str, messages: list[PastIrcMessage]) -> None:
+        """Sends messages of the past as a batch."""
+        name = f"b{next(self._batch_numbers)}"
+        self.raw(f":{SERVER} BATCH +{name} chathistory {target}")
+        for each in messages:
+            tags = {**each.message.tags, "msgid": each.message.message_id, "time": each.time, "batch": name}
+            self.tell(each.sender, "PRIVMSG", each.message.target, each.message.content, tags=tags)
+        self.raw(f":{SERVER} BATCH -{name}")
+
+    def _batch(self, params: list[str], tags: dict[str, str]) -> tuple[str, str, dict[str, str]] | None:
+        """Begins a batch, or ends it and returns target, content and tags of its message."""
+        name = _param(params, 0, "BATCH")
+        if name.startswith("+"):
+            if _param(params, 1, "BATCH") != "draft/multiline" or "draft/multiline" not in self.capabilities:
+                raise IrcRefusal("421", "BATCH", "Unknown command")
+            self._batches[name[1:]] = SimulatedBatch(_param(params, 2, "BATCH"), tags)
+            return None
+        batch = self._batches.pop(name[1:], None)
+        if batch is None or not batch.lines:
+            self.raw(f":{SERVER} FAIL BATCH MULTILINE_INVALID :Invalid multiline batch")
+            return None
+        content = "\n".join(batch.lines)
+        for code, size, limit in (("BYTES", len(content.encode()), MULTILINE_BYTES),
+                                  ("LINES", len(batch.lines), MULTILINE_LINES)):  # fmt: skip
+            if size > limit:
+                self.raw(f":{SERVER} FAIL BATCH MULTILINE_MAX_{code} {limit} :Multiline batch is too large")
+                return None
+        self._label = batch.tags.get("label", "")
+        return batch.target, content, batch.tags
+
     def _floods(self) -> bool:
         """Counts a line against the limit of the server: a number of lines within ten seconds."""
         now = time.monotonic()
@@ -123,6 +202,12 @@ class SimulatedIrcClient:
                 return True
             case _ if self.user is None:
                 raise IrcRefusal("451", "You have not registered")
+            case "PRIVMSG" if (batch := self._batches.get(tags.get("batch", ""))) is not None:
+                batch.lines.append(_param(params, 1, command))
+            case "BATCH":
+                if (message := self._batch(params, tags)) is not None:
+                    target, content, opening = message
+                    return await self._server.execute(self, self.user, "PRIVMSG", [target, content], opening)
             case _:
                 return await self._server.execute(self, self.user, command, params, tags)
         return self._register()
@@ -145,11 +230,15 @@ class SimulatedIrcClient:
     def _authenticate(self, content: str) -> None:
         if "sasl" not in self.capabilities:
             raise IrcRefusal("904", "SASL authentication failed")
-        if content == "PLAIN":
+        if content in ("PLAIN", "EXTERNAL"):
+            self._mechanism = content
             self.raw("AUTHENTICATE +")
             return
         self._sasl += "" if content == "+" else content
         if len(content) == 400:
+            return
+        if self._mechanism == "EXTERNAL":
+            self._log_in_by_certificate()
             return
         try:
             _, account, password = base64.b64decode(self._sasl, validate=True).decode().split("\0")
@@ -158,6 +247,18 @@ class SimulatedIrcClient:
         self._sasl = ""
         if self._server.accounts.get(account) != password:
             raise IrcRefusal("904", "SASL authentication failed")
+        self._welcome(account)
+
+    def _log_in_by_certificate(self) -> None:
+        tls = self.writer.get_extra_info("ssl_object")
+        certificate = tls.getpeercert(binary_form=True) if tls is not None else None
+        account = self._server.certificates.get(hashlib.sha256(certificate or b"").hexdigest(), "")
+        wanted, self._sasl = base64.b64decode(self._sasl).decode(), ""
+        if not account or wanted not in ("", account):
+            raise IrcRefusal("904", "SASL authentication failed")
+        self._welcome(account)
+
+    def _welcome(self, account: str) -> None:
         self._account = account
         self.answer("900", f"*!*@{SERVER}", account, f"You are now logged in as {account}")
         self.answer("903", "SASL authentication successful")
@@ -215,8 +316,11 @@ class SimulatedIrcClient:
         assert self.user is not None
         if "echo-message" in self.capabilities:
             label = {"label": self._label} if self._label else {}
-            content = (message.target, message.content) if command != "TAGMSG" else (message.target,)
-            self.tell(self.user, command, *content, tags={**message.tags, "msgid": message.message_id, **label})
+            tags = {**message.tags, "msgid": message.message_id, **label}
+            if command == "TAGMSG":
+                self.tell(self.user, command, message.target, tags=tags)
+            else:
+                self.tell_message(self.user, command, message.target, message.content, tags)
         elif self._label:
             self.raw(f"@label={self._label} :{SERVER} ACK")
 

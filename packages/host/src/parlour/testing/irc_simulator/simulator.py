@@ -1,6 +1,7 @@
 """The simulated IRC server as a whole: connected clients, users who are not connected, and faults."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -8,9 +9,20 @@ from dataclasses import dataclass
 from parlour.testing.simulator import PlatformSimulator, SimulatorFaults
 
 from .client import CAPABILITIES, SimulatedIrcClient, check_target
-from .world import IrcRefusal, IrcWorld, SentIrcMessage, SimulatedIrcChannel, SimulatedIrcUser, fold, is_channel
+from .world import (
+    IrcRefusal,
+    IrcWorld,
+    PastIrcMessage,
+    SentIrcMessage,
+    SimulatedIrcChannel,
+    SimulatedIrcUser,
+    fold,
+    is_channel,
+    server_time,
+)
 
 ACCOUNT, PASSWORD = "parlour", "the-password-of-the-account"
+PAST_LIMIT = 50
 MAX_READ_BYTES = 64 * 1024
 
 
@@ -28,6 +40,11 @@ class IrcSimulator(PlatformSimulator[SentIrcMessage, IrcRefusal]):
         self.faults = IrcFaults()
         super().__init__(self.faults, self.world.sent)
         self.accounts = {ACCOUNT: PASSWORD}
+        self.certificates: dict[str, str] = {}
+        """Accounts by the SHA-256 fingerprint of their certificate."""
+        self.past_limit = PAST_LIMIT
+        self.past: list[PastIrcMessage] = []
+        """Messages to channels, for clients that ask for the past."""
         self.capabilities = list(CAPABILITIES)
         self.password = ""
         self.ban_reason = ""
@@ -39,8 +56,8 @@ class IrcSimulator(PlatformSimulator[SentIrcMessage, IrcRefusal]):
         self.last_line = ""
 
     @asynccontextmanager
-    async def listening(self, port: int = 0) -> AsyncIterator[int]:
-        server = await asyncio.start_server(self._connected, "127.0.0.1", port, limit=MAX_READ_BYTES)
+    async def listening(self, port: int = 0, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+        server = await asyncio.start_server(self._connected, "127.0.0.1", port, limit=MAX_READ_BYTES, ssl=tls)
         try:
             yield server.sockets[0].getsockname()[1]
         finally:
@@ -115,6 +132,8 @@ class IrcSimulator(PlatformSimulator[SentIrcMessage, IrcRefusal]):
                 client.show_user(self.world.user(params[-1]))
             case "NAMES":
                 client.show_channel(self.world.channel(param(0)))
+            case "CHATHISTORY" if "draft/chathistory" in client.capabilities:
+                self._show_past(client, user, param(0), param(1), param(2), param(3))
             case "WHO":
                 client.answer("315", param(0), "End of /WHO list.")
             case _:
@@ -156,13 +175,31 @@ class IrcSimulator(PlatformSimulator[SentIrcMessage, IrcRefusal]):
 
     def _pass_on(self, sender: SimulatedIrcUser, command: str, message: SentIrcMessage) -> None:
         """Sends a message to the connected clients that it is for."""
-        content = (message.target, message.content) if command != "TAGMSG" else (message.target,)
+        if command == "PRIVMSG" and is_channel(message.target):
+            self.past.append(PastIrcMessage(server_time(), sender, message))
         for client in self.clients:
             is_for = (
                 client.user is not None and client.user is not sender and self._reaches(client.user, message.target)
             )
-            if is_for and (command != "TAGMSG" or "message-tags" in client.capabilities):
-                client.tell(sender, command, *content, tags={**message.tags, "msgid": message.message_id})
+            tags = {**message.tags, "msgid": message.message_id}
+            if is_for and command != "TAGMSG":
+                client.tell_message(sender, command, message.target, message.content, tags)
+            elif is_for and "message-tags" in client.capabilities:
+                client.tell(sender, command, message.target, tags=tags)
+
+    def _show_past(
+        self, client: SimulatedIrcClient, user: SimulatedIrcUser, order: str, target: str, since: str, limit: str
+    ) -> None:
+        kind, _, value = since.partition("=")
+        channel = self._own_channel(user, target)
+        past = [each for each in self.past if fold(each.message.target) == fold(channel.name)]
+        ids = [each.message.message_id for each in past]
+        is_known = kind == "timestamp" or (kind == "msgid" and value in ids)
+        if order != "AFTER" or not is_known or not limit.isdecimal() or int(limit) > self.past_limit:
+            client.raw(f"FAIL CHATHISTORY INVALID_PARAMS {order} :Invalid parameters")
+            return
+        found = [each for each in past if each.time > value] if kind == "timestamp" else past[ids.index(value) + 1 :]
+        client.show_past(channel.name, found[: int(limit)])
 
     def _reaches(self, user: SimulatedIrcUser, target: str) -> bool:
         if is_channel(target):

@@ -80,6 +80,15 @@ class SentIrcMessage:
         return self.content
 
 
+@dataclass
+class PastIrcMessage:
+    """A message that the server keeps."""
+
+    time: str
+    sender: SimulatedIrcUser
+    message: SentIrcMessage
+
+
 class IrcWorld:
     def __init__(self) -> None:
         self._numbers = itertools.count(1)

@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from aiohttp import ClientError, ClientSession, web
@@ -29,6 +30,7 @@ from .world import BOT_USER, Json, LineRefusal, LineWorld, SentLineMessage
 
 ACCESS_TOKEN, CHANNEL_SECRET = "the-long-lived-channel-access-token", "the-channel-secret-of-line"
 REPLY_TOKEN_SECONDS = 60.0
+"""Seconds for which a reply token is accepted after the call that delivered its event."""
 REDELIVERY_SECONDS = 0.3
 QUICK_SECONDS = 1.0
 PUSHES = (2000.0, 1.0)
@@ -55,6 +57,7 @@ class LineSimulator(PlatformSimulator[SentLineMessage, LineRefusal]):
         self.reply_tokens = SingleUseTokens()
         self.reply_token_seconds = REPLY_TOKEN_SECONDS
         self._issued: dict[str, tuple[float, str]] = {}
+        """When each reply token was delivered last, and its chat."""
         self._accepted: dict[str, Json] = {}
         """Answers to pushes by retry key."""
         self.request_url = ""
@@ -129,8 +132,8 @@ class LineSimulator(PlatformSimulator[SentLineMessage, LineRefusal]):
             raise LineRefusal(400, "The retry key is not supported by this API")
         body = check_body(await _json(request), {"replyToken", "messages"}, {"notificationDisabled"})
         token = body["replyToken"]
-        expires_at, chat_id = self._issued.get(token, (0.0, ""))
-        if time.monotonic() > expires_at:
+        delivered_at, chat_id = self._issued.get(token, (-inf, ""))
+        if time.monotonic() > delivered_at + self.reply_token_seconds:
             raise LineRefusal(400, "Invalid reply token")
         messages = check_messages(body["messages"], self.world, self.world.chat(chat_id))
         try:
@@ -253,7 +256,7 @@ class LineSimulator(PlatformSimulator[SentLineMessage, LineRefusal]):
         }  # fmt: skip
         if answerable:
             token = self.reply_tokens.issue()
-            self._issued[token] = (time.monotonic() + self.reply_token_seconds, chat_id)
+            self._issued[token] = (time.monotonic(), chat_id)
             event["replyToken"] = token
         return event
 
@@ -276,6 +279,10 @@ class LineSimulator(PlatformSimulator[SentLineMessage, LineRefusal]):
         await self.notify()
 
     async def _attempt(self, payload: Json) -> int:
+        for each in payload["events"]:  # a token counts from the call that delivers it, not from the event
+            token = each.get("replyToken") if isinstance(each, dict) else None
+            if token in self._issued:
+                self._issued[token] = (time.monotonic(), self._issued[token][1])
         try:
             return await self.call_bot(payload)
         except (ClientError, OSError):

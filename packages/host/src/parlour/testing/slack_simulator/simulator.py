@@ -29,6 +29,17 @@ LIMITS: dict[str, tuple[float, float]] = {
 }  # fmt: skip
 """Calls per seconds; those of messages count per channel."""
 OTHER_LIMIT = (100.0, 60.0)
+SCOPES = (
+    "app_mentions:read", "channels:history", "channels:manage", "channels:read", "chat:write", "files:read",
+    "files:write", "groups:history", "groups:read", "groups:write", "im:history", "im:read", "im:write",
+    "mpim:history", "mpim:read", "reactions:read", "reactions:write", "users:read",
+)  # fmt: skip
+NEEDED_SCOPES = {
+    "chat.postMessage": "chat:write", "chat.update": "chat:write", "chat.delete": "chat:write",
+    "users.info": "users:read", "reactions.add": "reactions:write", "reactions.remove": "reactions:write",
+    "files.getUploadURLExternal": "files:write", "files.completeUploadExternal": "files:write",
+}  # fmt: skip
+"""The scope without which a call is refused."""
 
 
 @dataclass
@@ -50,6 +61,8 @@ class SlackSimulator(PlatformSimulator[SentSlackMessage, SlackRefusal]):
         self.calls = SlackCalls(self.world, self._report_own)
         self.socket_mode = SocketModeServer(self.notify)
         self.limits = dict(LIMITS)
+        self.scopes = set(SCOPES)
+        """The scopes of the bot's token."""
         self.rates = RateWindows()
         self.made: list[str] = []
         """The names of all calls, in order."""
@@ -99,7 +112,12 @@ class SlackSimulator(PlatformSimulator[SentSlackMessage, SlackRefusal]):
 
         self.made.append(method)
         outcome = await self.perform(method, act, SlackRefusal)
-        return await answer_call(request, outcome, _answer, self.notify)
+        return await answer_call(request, outcome, self._answer, self.notify)
+
+    def _answer(self, outcome: Outcome[SlackRefusal]) -> web.Response:
+        response = _answer(outcome)
+        response.headers["X-OAuth-Scopes"] = ",".join(sorted(self.scopes))
+        return response
 
     def _authorize(self, method: str, request: web.Request, params: Json) -> None:
         token = request.headers.get("Authorization", "").removeprefix("Bearer ") or params.pop("token", "")
@@ -111,6 +129,9 @@ class SlackSimulator(PlatformSimulator[SentSlackMessage, SlackRefusal]):
             raise SlackRefusal("not_allowed_token_type")
         if token != expected:
             raise SlackRefusal("invalid_auth")
+        needed = NEEDED_SCOPES.get(method, "")
+        if needed and needed not in self.scopes:
+            raise SlackRefusal("missing_scope", needed=needed, provided=",".join(sorted(self.scopes)))
 
     def _count(self, method: str, params: Json) -> None:
         limit = self.limits.get(method, OTHER_LIMIT)

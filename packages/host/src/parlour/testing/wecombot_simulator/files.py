@@ -32,9 +32,9 @@ class BotFiles:
         self._uploads: dict[str, tuple[Json, dict[int, bytes]]] = {}
         self._served: dict[str, tuple[str, bytes]] = {}
 
-    def add(self, name: str, data: bytes, path: str = "") -> Json:
+    def add(self, name: str, data: bytes, path: str = "", key: bytes = b"") -> Json:
         """Encrypts a user's file and returns the fields with which a message reports it."""
-        key = secrets.token_bytes(32)
+        key = key or secrets.token_bytes(32)
         path = path or secrets.token_hex(8)
         self._served[path] = (name, encrypt_file(data, key))
         return {"url": f"{self.address}/files/{path}", "aeskey": base64.b64encode(key).decode().rstrip("=")}

@@ -1,5 +1,6 @@
 """The simulated WeCom as a whole: one connection for the bot, what it sends, and what users do."""
 
+import asyncio
 import itertools
 import json
 import time
@@ -8,15 +9,20 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from aiohttp import ClientError, web
+
 from parlour.testing.errcode_simulator import Json
 from parlour.testing.simulator import PlatformSimulator, SimulatorFaults, SimulatorServer, SimulatorSocket
 
-from .checks import WecomBotRefusal, check_message
+from .calls import BotCalls
+from .checks import WecomBotRefusal, check_message, check_stream
 from .files import BotFiles
 
 BOT, SECRET, NAME = "aibsHYYX2DBB", "the-secret-of-the-bot", "小助手"
 STREAM_SECONDS = 360.0
 EVENT_SECONDS = 5.0
+POLL_SECONDS = 0.05
+"""Seconds between two questions for the text of an answer, fewer than WeCom's."""
 
 
 @dataclass
@@ -79,10 +85,19 @@ class WecomBotSimulator(PlatformSimulator[SentBotMessage, WecomBotRefusal]):
         self.chats: set[str] = set()
         """Chats in which a user has written."""
         self.stream_seconds = STREAM_SECONDS
+        self.is_called = False
+        """True if WeCom calls the bot."""
+        self.calls = BotCalls(self.notify, self._answered)
+        self.asks = asyncio.Event()
+        """Cleared while WeCom asks for no texts of answers."""
+        self.asks.set()
+        self.late: dict[str, str] = {}
+        """Chats by the addresses of later answers, each for one use."""
         self._undelivered: list[Json] = []
         self._numbers = itertools.count(1)
         self.server.route_socket("/", self._serve)
         self.server.route("GET", "/files/{path}", self.files.serve)
+        self.server.route("POST", "/response/{number}", self._answer_late)
 
     @asynccontextmanager
     async def listening(self, port: int = 0) -> AsyncIterator[str]:
@@ -154,6 +169,51 @@ class WecomBotSimulator(PlatformSimulator[SentBotMessage, WecomBotRefusal]):
         frame = {"cmd": command, "headers": {"req_id": request_id}, "body": body}
         await socket.send(json.dumps(frame, ensure_ascii=False))
 
+    # --- the calls
+
+    def _answered(self, body: Json, answer: Json) -> None:
+        """Shows what the bot answered to a call."""
+        chat = _chat_of(body)
+        if answer.get("response_type") == "update_template_card":
+            self._press(body["event"]["template_card_event"]["task_id"], answer["template_card"])
+        elif answer["msgtype"] == "stream":
+            self._show_polled(chat, answer["stream"])
+            if not answer["stream"]["finish"]:
+                self.begin(self._poll(body, answer["stream"]["id"]))
+        else:
+            self._show(chat, answer["msgtype"], check_message(answer, self.files.media))
+
+    def _show_polled(self, chat: str, stream: Json) -> bool:
+        """Shows a text that was asked for, and returns whether it is the end. An empty one is shown as waiting."""
+        check_stream(stream)
+        if stream["content"] or any(each.id == stream["id"] for each in self.messages):
+            answered = Answerable(chat, time.monotonic(), is_event=False, stream_at=time.monotonic())
+            self._stream(answered, {name: each for name, each in stream.items() if name != "feedback"})
+        return bool(stream["finish"])
+
+    async def _poll(self, body: Json, stream_id: str) -> None:
+        """Asks for the text of an answer until its end, and as long as the bot can't be reached."""
+        question = {**body, "msgtype": "stream", "stream": {"id": stream_id}}
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            await self.asks.wait()
+            try:
+                _, answer = await self.calls.ask({**question, "msgid": f"poll{next(self._numbers)}"})
+            except (ClientError, OSError, TimeoutError):
+                continue
+            is_end = bool(answer) and self._show_polled(_chat_of(body), answer["stream"])
+            await self.notify()
+            if is_end:
+                return
+
+    async def _answer_late(self, request: web.Request) -> web.Response:
+        chat, body = self.late.pop(request.match_info["number"], ""), await request.json()
+        if not chat or body.get("msgtype") not in ("markdown", "template_card"):
+            return web.json_response({"errcode": 846605, "errmsg": "invalid response_code"})
+        self._show(chat, body["msgtype"], check_message(body, self.files.media))
+        await self.notify()
+        return web.json_response({"errcode": 0, "errmsg": "ok"})
+
     # --- what the bot sends
 
     async def call_respond_msg(self, request_id: str, body: Json) -> None:
@@ -196,8 +256,11 @@ class WecomBotSimulator(PlatformSimulator[SentBotMessage, WecomBotRefusal]):
 
     async def call_respond_update_msg(self, request_id: str, body: Json) -> None:
         answered, card = self._event(request_id), body.get("template_card", {})
-        shown = next((each for each in self.messages if each.content.get("task_id") == answered.task_id), None)
-        if shown is None or card.get("task_id") != answered.task_id:
+        self._press(answered.task_id, card)
+
+    def _press(self, task_id: str, card: Json) -> None:
+        shown = next((each for each in self.messages if each.content.get("task_id") == task_id), None)
+        if shown is None or card.get("task_id") != task_id:
             raise WecomBotRefusal(42049, "invalid task_id")
         shown.pressed = card.get("replace_text", "")
 
@@ -222,10 +285,12 @@ class WecomBotSimulator(PlatformSimulator[SentBotMessage, WecomBotRefusal]):
     def message(self, user_id: str, kind: str, /, group: str = "", **content: Any) -> Json:
         """Returns a message of a user in the form in which WeCom reports it."""
         place = {"chatid": group, "chattype": "group"} if group else {"chattype": "single"}
+        number = str(next(self._numbers))
+        self.late[number] = group or user_id
         return {
-            "msgid": f"msg{next(self._numbers)}", "aibotid": BOT, **place, "from": {"userid": user_id},
-            "create_time": int(time.time()), "response_url": f"{self.files.address}/response/1", "msgtype": kind,
-            kind: content,
+            "msgid": f"msg{number}", "aibotid": BOT, **place, "from": {"userid": user_id},
+            "create_time": int(time.time()), "response_url": f"{self.files.address}/response/{number}",
+            "msgtype": kind, kind: content,
         }  # fmt: skip
 
     def event(self, user_id: str, /, group: str = "", **event: Any) -> Json:
@@ -244,12 +309,14 @@ class WecomBotSimulator(PlatformSimulator[SentBotMessage, WecomBotRefusal]):
     async def _report(self, body: Any) -> None:
         request_id, known = f"REQ{next(self._numbers)}", body if isinstance(body, dict) else {}
         is_event = known.get("msgtype") == "event"
-        sender = known.get("from")
-        chat = str(known.get("chatid") or (sender.get("userid") if isinstance(sender, dict) else "") or "")
+        chat = _chat_of(known)
         event = known.get("event") or {}
         task_id = str((event.get("template_card_event") or {}).get("task_id", "")) if isinstance(event, dict) else ""
         self.answerable[request_id] = Answerable(chat, time.monotonic(), is_event, task_id=task_id)
         self.chats.add(chat)
+        if self.is_called:
+            self.calls.start(json.dumps(body), chat, self.begin)
+            return
         command = "aibot_event_callback" if is_event else "aibot_msg_callback"
         if self.socket is None:
             self._undelivered.append({"cmd": command, "headers": {"req_id": request_id}, "body": body})
@@ -272,3 +339,8 @@ class WecomBotSimulator(PlatformSimulator[SentBotMessage, WecomBotRefusal]):
         """Lets a user rate an answer."""
         rating = {"id": shown.feedback_id, "type": kind, **more}
         await self.report(self.event(user_id, eventtype="feedback_event", feedback_event=rating))
+
+
+def _chat_of(body: Json) -> str:
+    sender = body.get("from")
+    return str(body.get("chatid") or (sender.get("userid") if isinstance(sender, dict) else "") or "")

@@ -63,6 +63,7 @@ class EditStream:
         self._quote = quote
         self._chat = ChatTarget(row)
         self._text = ""
+        self._shown_text = ""
         self._parts = [StreamPart(row)]
         self._interval = edit_interval(self._chat.rate_scope, manifest.limits)
         self._changed = asyncio.Event()
@@ -73,6 +74,10 @@ class EditStream:
     @property
     def rows(self) -> list[OutboxRow]:
         return [part.row for part in self._parts]
+
+    @property
+    def shown_text(self) -> str:
+        return self._shown_text
 
     def append_delta(self, text: str) -> None:
         self._text += text
@@ -143,19 +148,20 @@ class EditStream:
     async def _show_parts(self) -> None:
         if exceeds_limit(self._text):
             return
-        message = {"content": strip_reasoning(self._text, is_partial=True)}
-        for number, part in enumerate(render(message, self._manifest, self._policy, self._quote)):
+        text = strip_reasoning(self._text, is_partial=True)
+        for number, part in enumerate(render({"content": text}, self._manifest, self._policy, self._quote)):
             if self._closing.is_set():
                 return
             stream_part = self._parts[number] if number < len(self._parts) else await self._open_next_part()
             if stream_part is None or self._is_unusable(stream_part):
                 return
-            if stream_part.shown_chain != part.chain and not await self._show_paced(stream_part, part.chain):
+            if stream_part.shown_chain != part.chain and not await self._show_paced(stream_part, part.chain, text):
                 return
 
-    async def _show_paced(self, part: StreamPart, chain: Chain) -> bool:
-        """Shows a chain within the rate limit. Returns False if the platform accepts nothing now; later there may be
-        more text.
+    async def _show_paced(self, part: StreamPart, chain: Chain, text: str) -> bool:
+        """Shows a chain, which is part of a message with this text, within the rate limit.
+
+        Returns False if the platform accepts nothing now; later there may be more text.
         """
         rate_limiter, limits = self._context.rate_limiter, self._manifest.limits
         wait = rate_limiter.delay(self._chat.rate_scope, limits, STREAM_SHARE)
@@ -164,6 +170,7 @@ class EditStream:
             await wait_unless_set(self._closing, wait)
             return False
         rate_limiter.reserve(self._chat.rate_scope, limits, edit=bool(part.message_id))
+        self._shown_text = text
         pause = await self._show(part, chain)
         if part.shown_chain != chain:
             self._changed.set()

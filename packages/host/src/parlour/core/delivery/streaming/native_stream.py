@@ -35,6 +35,7 @@ class NativeStream:
         self._text = ""
         self._appended_text = ""
         """The text that was appended so far, without reasoning."""
+        self._shown_text = ""
         self._stream: PlatformStream | None = None
         self._uncertain = False
         self._changed = asyncio.Event()
@@ -44,6 +45,10 @@ class NativeStream:
     @property
     def rows(self) -> list[OutboxRow]:
         return [self._row]
+
+    @property
+    def shown_text(self) -> str:
+        return self._shown_text
 
     def append_delta(self, text: str) -> None:
         self._text += text
@@ -137,5 +142,6 @@ class NativeStream:
             except (PlatformUncertain, TimeoutError, OSError):
                 self._uncertain = True
                 raise
+        self._shown_text = answer
         await self._stream.append(answer.removeprefix(self._appended_text))
         self._appended_text = answer

@@ -68,6 +68,11 @@ class StreamPublisher:
         self._typing.stop(row.run_id)
         stream.append_delta(fragment.text)
 
+    def shown_text(self, row: OutboxRow) -> str:
+        """Returns the text of a streamed message that its platform has got so far; a call may still be under way."""
+        stream = self._streams.get(row.outbox_id)
+        return "" if stream is None else stream.shown_text
+
     async def stop_stream(self, row: OutboxRow | None) -> list[OutboxRow]:
         """Stops a stream and returns its rows, before the final message is composed. Shows nothing more until then."""
         if row is None:

@@ -28,6 +28,11 @@ class StreamedMessage(Protocol):
     @property
     def rows(self) -> list[OutboxRow]: ...
 
+    @property
+    def shown_text(self) -> str:
+        """Text that the platform has got so far, or is getting."""
+        ...
+
     def append_delta(self, text: str) -> None: ...
 
     def stop(self) -> None:

@@ -19,6 +19,10 @@ class UnstreamedMessage:
     def rows(self) -> list[OutboxRow]:
         return [self._row]
 
+    @property
+    def shown_text(self) -> str:
+        return ""
+
     def append_delta(self, text: str) -> None:
         """Does nothing: the message is composed when it is complete."""
 
