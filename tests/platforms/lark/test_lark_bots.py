@@ -116,6 +116,26 @@ async def test_a_pressed_button_decides_for_an_authorized_user_after_a_kill(own:
     assert "pproved" in question.text
 
 
+@pytest.mark.long
+async def test_a_repeat_hours_later_is_recognized_by_another_process(own: Host) -> None:
+    """Feishu repeats a message for six hours, each time with another event id."""
+    simulator = company()
+    secrets = {"mode": "webhook", "encrypt_key": ENCRYPT_KEY}
+    async with lark_bot(own, simulator, own.agent(ECHO, "echo"), **secrets) as bot_id:
+        simulator.request_url = f"{own.address}/hooks/{bot_id}"
+        message = simulator.world.write(simulator.world.direct_chat(ANN), ANN, "text", {"text": "hello"})
+        assert await simulator.call_bot(simulator.event("im.message.receive_v1", simulator.received(message))) == 200
+        await simulator.answered(1, ANN)
+        await asyncio.to_thread(own.kill)
+        await asyncio.to_thread(own.start)
+        simulator.request_url = f"{own.address}/hooks/{bot_id}"
+        await eventually(lambda: own.http().get(f"/bots/{bot_id}").json()["status"]["state"] == "connected", "online")
+        assert await simulator.call_bot(simulator.event("im.message.receive_v1", simulator.received(message))) == 200
+        await simulator.say("again", ANN, simulator.world.direct_chat(ANN))
+        await simulator.until(lambda: "again" in simulator.texts(ANN)[-1])
+    assert len(simulator.texts(ANN)) == 2
+
+
 async def test_a_card_is_completed_after_a_kill_at_its_end(own: Host) -> None:
     simulator = company()
     simulator.faults.stay_silent("card_settings", happens=False)
