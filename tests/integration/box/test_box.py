@@ -231,9 +231,15 @@ def test_run_that_starts_while_the_box_is_started_again_has_its_tools_and_its_wo
     run_command(host, agent, "echo before > /workspace/state", conversation_id="box killed")
     [box] = _boxes(host)
     box.kill()
-    eventually(lambda: box not in _boxes(host), "the Host notices the end", 30)
+    eventually(lambda: _has_ended(host, box), "the Host notices the end", 30)
     outcome = run_command(host, agent, "cat /workspace/state", conversation_id="box killed")
     assert text(outcome) == "before\n"
+
+
+def _has_ended(host: Host, box: psutil.Process) -> bool:
+    """Returns whether the Host knows that this Box has ended."""
+    status = host.http().get("/box/status").json()["status"]
+    return status != "ready" or any(each != box for each in _boxes(host))
 
 
 def _boxes(host: Host) -> list[psutil.Process]:

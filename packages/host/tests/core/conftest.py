@@ -26,8 +26,12 @@ def pytest_asyncio_loop_factories(
     return {"virtual-time": virtual_loop}
 
 
+ABANDONED = "Task was destroyed but it is pending!"
+"""Says that the core of a test that has ended was collected before its loop was closed; that depends on the Python."""
+
+
 @pytest.fixture(autouse=True)
 async def fail_on_task_exceptions() -> AsyncIterator[None]:
     yield
-    loop = asyncio.get_running_loop()
-    assert getattr(loop, "failures", []) == []
+    failures = getattr(asyncio.get_running_loop(), "failures", [])
+    assert [each for each in failures if each["message"] != ABANDONED] == []

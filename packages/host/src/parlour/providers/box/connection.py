@@ -116,7 +116,8 @@ class BoxConnection:
 
     @property
     def _return_seconds(self) -> float:
-        return self._return_until - time.monotonic() if self.status.state == "unavailable" else 0.0
+        has_ended = self._peer is None and self.status.state != "disabled"
+        return self._return_until - time.monotonic() if has_ended else 0.0
 
     async def _wait_until_back(self) -> None:
         """Waits for a Box that has just ended, so that a call that begins in between is not refused."""
