@@ -17,7 +17,11 @@ async function makeBot(name: string, adapter: string, adapter_config: object): P
 it("logs a bot in by a QR code that expires, is scanned, asks for digits and is confirmed", async () => {
   const botId = await makeBot("Pocket", "wechat", { base_url: await world.openGateway() });
   const { page } = await visit(`/bots/${botId}`);
-  const state = (key: string) => page.getByRole("status").filter({ hasText: word(key) }).waitFor();
+  const state = (key: string) =>
+    page
+      .getByRole("status")
+      .filter({ hasText: word(key) })
+      .waitFor();
 
   await page.getByRole("button", { name: word("botLogin.start") }).click();
   await page.getByRole("img", { name: word("botLogin.qr") }).waitFor();
