@@ -1,4 +1,4 @@
-"""The ports on which the core is built."""
+"""What the core is built from: the ports and settings that differ between a Host, a test and a simulation."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -84,7 +84,9 @@ class ConfigParts:
 
 
 def build_config(ports: CorePorts) -> ConfigParts:
-    """Builds the repositories of the configuration."""
+    """Builds the repositories of the configuration, empty until they are loaded, and the filters, languages and
+    command rules.
+    """
     journal, clock = ports.journal, ports.clock
     default_agents, word_lists = DefaultAgentRepository(journal), WordListRepository(journal, clock)
     return ConfigParts(

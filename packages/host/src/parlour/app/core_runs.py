@@ -76,7 +76,7 @@ def build_run_basics(
 
 @dataclass(frozen=True, slots=True)
 class ActionParts:
-    """The actions that runs request."""
+    """The parts that plan the actions which runs request, and keep those that wait for an approval or an answer."""
 
     pending: PendingApprovals
     planner: ApprovalActionPlanner

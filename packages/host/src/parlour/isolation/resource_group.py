@@ -137,7 +137,7 @@ class ResourceGroup:
         return self._counter("pids.events", "max")
 
     def remove(self) -> None:
-        """Kills all members and removes the group. May block for some milliseconds."""
+        """Kills all members and removes the group. May block for about a second, and then gives up without an error."""
         for _ in range(_KILL_ROUNDS):
             members = list(self._members())
             for pid in members:

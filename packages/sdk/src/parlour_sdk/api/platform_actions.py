@@ -1,4 +1,4 @@
-"""Requests actions on the platform for a run."""
+"""Lets a run request an action on the platform, which may wait for a person's approval or be denied."""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""Lists remote workers, and lets a worker claim and execute queued runs."""
+"""Lists remote workers, and lets a worker register, wait for queued runs, claim them, and renew or give back its
+claims.
+"""
 
 from collections.abc import AsyncGenerator
 

@@ -102,7 +102,9 @@ def remove(request: Fields) -> Fields:
 
 
 def listing(request: Fields) -> Fields:
-    """Lists a folder: name, kind, size and time of change of each entry."""
+    """Lists a folder by name: name, kind, size and time of change of up to MAX_LISTED entries, and how many more
+    there are.
+    """
     entries: list[Fields] = []
     with os.scandir(resolve(request.get("path") or ROOT)) as found:
         for entry in found:

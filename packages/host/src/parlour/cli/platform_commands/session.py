@@ -54,7 +54,10 @@ class ProbeSession:
         self._replies = 0
 
     async def run(self, targets: Mapping[str, str], files: Mapping[str, Path]) -> None:
-        """Goes through all parts. Raises ProbeStopped if it can't go on."""
+        """Receives, sends, calls and runs actions, in this order.
+
+        Raises ProbeStopped if the person presses Enter before a message has come.
+        """
         await self._wait_connected()
         message = await self._first_message()
         await self._receive_others()

@@ -46,11 +46,15 @@ class GatewayTokens:
         """Address of the gateway for services elsewhere; empty if it is off."""
 
     def open(self, use: TokenUse, token: str | None) -> str:
-        """Returns the token for a run. Raises CallRejected for a token of another plugin."""
+        """Returns a new token for a run, or lets the given one count for this run from now on.
+
+        Raises CallRejected if that one is another plugin's or no longer known.
+        """
         if token is not None:
-            known = self._uses.pop(_digest(token), None)
+            known = self._uses.get(_digest(token))
             if known is None or known.plugin_id != use.plugin_id:
                 raise CallRejected("unauthorized", "token: it is not one of this plugin, or no longer known")
+            del self._uses[_digest(token)]  # so that it becomes the newest
         else:
             token = TOKEN_PREFIX + secrets.token_urlsafe(32)
             self._redactor.add_secret(token)

@@ -1,4 +1,4 @@
-"""The parts of delivery that runs use, as one dependency."""
+"""The parts of delivery that runs, commands, approvals, hooks and webhooks use, as one dependency."""
 
 from parlour.core.message_policy.filtered import FilteredMessages
 from parlour.core.message_policy.outputs import OutputPolicies
@@ -13,7 +13,7 @@ from .streaming.stream_publisher import StreamPublisher
 
 @dataclass(frozen=True, slots=True)
 class DeliveryService:
-    """Groups the parts for callers that compose, stream and publish the output of one run."""
+    """Groups the parts for callers that compose, stream and publish messages, within a run or without one."""
 
     composer: MessageComposer
     """Turns messages into rows, before the commit."""

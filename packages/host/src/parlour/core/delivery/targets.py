@@ -76,7 +76,9 @@ class ReplyTarget:
 
 
 def reply_target(event: RecordedEvent, policy: DeliveryPolicy) -> ReplyTarget:
-    """Returns the target for answers to an event."""
+    """Returns the event's own chat, or the policy's fallback target if the event happened in no chat and the policy
+    names one.
+    """
     envelope = event.envelope
     address = {"chat": envelope.chat, "thread_id": envelope.thread_id}
     if envelope.surface in ("", PLATFORM):

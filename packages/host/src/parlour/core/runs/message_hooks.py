@@ -50,7 +50,9 @@ class MessageHooks(Protocol):
         ...
 
     async def recorded(self, event_seq: int) -> HookedMessage | None:
-        """Returns what plugins decided about a message earlier; None if they were not asked."""
+        """Returns what was recorded about a message earlier; None if nothing was, and then plugins may be asked
+        again.
+        """
         ...
 
     async def ask(self, event: RecordedEvent, binding: Binding, rehearsal: bool = False) -> HookRecord:

@@ -53,7 +53,10 @@ class EventAttachments:
         self._artifacts = artifacts
 
     async def store(self, event: EventEnvelope, conversations: Conversations) -> PreparedEvent:
-        """Stores the files of an event. Raises ProviderFailed with the field that is not accepted."""
+        """Stores the files of an event, and its text if that is too long for the transcript.
+
+        Raises ProviderFailed, which names the field unless a size limit is the reason, and StorageFailed.
+        """
         if not _has_files(event):
             return PreparedEvent(event)
         work = _AttachmentCollector(self._artifacts, event, await conversations.find(event.conversation_key))

@@ -63,7 +63,10 @@ class Quota:
 
 
 class ArtifactWriter:
-    """An upload in progress."""
+    """An upload in progress. Each block is counted against the file limit and the quota.
+
+    An upload that fails gives its part of the quota back.
+    """
 
     def __init__(self, writer: ObjectWriter, quota: Quota, limit: int) -> None:
         self._writer = writer

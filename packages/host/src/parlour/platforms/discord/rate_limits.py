@@ -101,7 +101,9 @@ class DiscordRateLimits:
 
 
 def route_key(method: str, path: str) -> str:
-    """Returns what shares a limit: the method, the path without its ids, and the chat or server that it names."""
+    """Returns what shares a limit: the method, the path without its ids, and the chat, server, webhook or
+    interaction that the path begins with.
+    """
     return f"{method} {_ID.sub('/:id', path.partition('?')[0])} {_major(path)}"
 
 

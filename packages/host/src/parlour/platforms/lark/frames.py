@@ -42,7 +42,10 @@ class LarkFrame:
 
 
 def decode_frame(data: bytes) -> LarkFrame:
-    """Reads a frame. Raises FrameInvalid."""
+    """Reads a frame; unknown fields are skipped.
+
+    Raises FrameInvalid if the bytes are cut off or no frame, or have more than MAX_HEADERS headers.
+    """
     frame = LarkFrame(CONTROL, 0)
     for number, value in _fields(data):
         match number, value:

@@ -35,7 +35,9 @@ class Element:
 
 
 def parse(content: str) -> list[Element]:
-    """Reads a message. What is no element stays text."""
+    """Reads a message into elements and texts. Comments and ends without a beginning are left out; anything else
+    that is no element stays text.
+    """
     root = Element("root")
     path = [root]
     position = 0

@@ -1,6 +1,7 @@
 """Writes a plugin's log to disk: lines with their time, in a few files of limited size.
 
-Disk errors have no other effect.
+A disk error is never raised: it is logged, and the lines of the next 60 seconds are lost with those of the failed
+write.
 """
 
 import logging

@@ -31,7 +31,9 @@ class HealthPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLimits:
-    """Resources that one plugin may use, whatever its manifest asks for."""
+    """The most that one plugin may use, and how often that is checked. A manifest can ask for less memory, but not
+    for more.
+    """
 
     memory_mb: int = 2048
     data_mb: int = 1024

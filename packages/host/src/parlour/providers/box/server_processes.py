@@ -42,7 +42,9 @@ class BoxServerProcess:
             raise ServerLost(failure.message) from failure
 
     async def write(self, data: bytes) -> None:
-        """Writes to its input. Raises ServerLost."""
+        """Writes to the server's input. Raises ServerLost if the Box fails; that the process has ended is reported
+        by `read` only.
+        """
         for start in range(0, len(data), PIECE_BYTES):
             piece = base64.b64encode(data[start : start + PIECE_BYTES]).decode()
             try:

@@ -1,4 +1,8 @@
-"""Calls the bot's address as the platform does: encrypted, within a time limit, and again if there was no answer."""
+"""Calls the bot's address as the platform does: encrypted, within a time limit, and up to three times until the answer
+has status 200.
+
+Attempts while the address can't be reached, or answers 404 or 503, are not counted, so that tests can restart the Host.
+"""
 
 import asyncio
 import itertools

@@ -19,7 +19,8 @@ PRIVATE: Final = ("private", "person", None)
 class ExternalSession:
     """The session of one conversation: the service's id, the user's id at the service, and what is pending.
 
-    A session that was made with another address, app or key is ignored.
+    The service's id and what is pending are ignored if they were made with another address, app or key; the user's id
+    is kept.
     """
 
     def __init__(self, ctx: AgentRunContext, binding: str) -> None:

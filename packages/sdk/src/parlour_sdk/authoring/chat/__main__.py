@@ -1,4 +1,7 @@
-"""`python -m parlour_sdk.authoring.chat PLUGIN`: loads the plugin into this process and starts a chat with a runner."""
+"""`python -m parlour_sdk.authoring.chat PLUGIN`: loads the plugin into this process and starts a chat.
+
+The chat is with a runner, or with its commands and listeners if it has none.
+"""
 
 import argparse
 import asyncio

@@ -21,7 +21,10 @@ Result = TypeVar("Result")
 
 
 class VectorLibrary(Protocol):
-    """The blocking calls that a store consists of. A collection that does not exist is empty, except for `add`."""
+    """The blocking calls that a store consists of.
+
+    A collection that does not exist counts as empty, but `add` needs one and `count` returns None.
+    """
 
     failures: tuple[type[Exception], ...]
     """Errors by which the library says that it can't do something."""
