@@ -104,6 +104,10 @@ def test_every_event_can_be_created_with_few_arguments(kind: type[PlatformEvent]
         "run_id": "r",
         "text": "t",
         "content": "t",
+        "checkpoint": "finish",
+        "verdict": "masked",
+        "reason": "r",
+        "source_event_id": "s",
     }
     made = event(kind, **{name: value for name, value in more.items() if name in kind.model_fields})
     assert (made.bot_id, made.event_id != event(kind, **made.model_dump(exclude={"event_id"})).event_id) == (

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parlour.core.cluster.balance import FIRST_CLAIM_MILLISECONDS, MAX_REQUESTS, STAY_MILLISECONDS, Members, plan_moves
@@ -58,6 +58,7 @@ class Cluster:
     st.integers(1, len(HOSTS)),
     st.lists(st.sampled_from([NO_HOST, *HOSTS]), max_size=9),
 )
+@example([], 4, [HOSTS[0]] * 4)
 def test_parts_of_each_kind_end_up_with_living_hosts_in_equal_shares(
     shards: list[HostId], count: int, bots: list[HostId]
 ) -> None:

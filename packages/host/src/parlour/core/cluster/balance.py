@@ -85,7 +85,11 @@ def _to_take(parts: Sequence[PartOwner], members: Members, now: int) -> list[Par
 
 
 def _to_request(parts: Sequence[PartOwner], members: Members, taken: int, now: int) -> list[PartOwner]:
-    """Asks the Hosts with the most parts, as long as they have at least two more than this one."""
+    """Asks the Hosts with the most parts, as long as they have at least two more than this one.
+
+    It asks for more than its share only when the others have theirs or have asked for it, and first for the parts that
+    have stayed longest, so that the same ones don't move again and again.
+    """
     own_id = members.own_id
     requested = sum(each.wanted == own_id and each.host_id != own_id for each in parts)
     count = requested + taken + sum(each.host_id == own_id for each in parts)
@@ -98,9 +102,14 @@ def _to_request(parts: Sequence[PartOwner], members: Members, taken: int, now: i
         and each.wanted not in members.live
         and now - each.moved_at >= STAY_MILLISECONDS
     ]
+    expected = Counter(each.wanted if each.wanted in members.live else each.host_id for each in parts)
+    share = len(parts) // len(members.live)
+    others_lack = any(expected[each] < share for each in members.live if each != own_id)
     request: list[PartOwner] = []
     while movable and requested + len(request) < MAX_REQUESTS:
-        given = max(movable, key=lambda each: counts[each.host_id])
+        if others_lack and count + len(request) >= share:
+            break
+        given = max(movable, key=lambda each: (counts[each.host_id], -each.moved_at))
         if counts[given.host_id] < count + len(request) + 2:
             break
         movable.remove(given)
