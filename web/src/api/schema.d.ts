@@ -600,7 +600,7 @@ export interface paths {
         };
         /**
          * List Box Audit
-         * @description Newest first. A call is recorded before its result is returned; one that the box policy denies is not listed.
+         * @description Newest first. A call is recorded before its result is returned; one that the policy denies is not listed.
          */
         get: operations["list_box_audit"];
         put?: never;

@@ -117,7 +117,7 @@ def router(
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> PageResponse[BoxAuditResponse]:
-        """Newest first. A call is recorded before its result is returned; one that the box policy denies is not listed."""
+        """Newest first. A call is recorded before its result is returned; one that the policy denies is not listed."""
         conditions = where(kind="box")
         conditions += where(run_id=run_id) if run_id is not None else ()
         conditions += where(resource=session_id) if session_id is not None else ()
