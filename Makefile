@@ -166,6 +166,7 @@ $(error there is no part '$(PART)'; there are: $(PARTS))
 endif
 endif
 
+test-all: export PARLOUR_HYPOTHESIS := random
 test-all: $(if $(filter langflow,$(PART)),langflow) $(if $(filter harnesses-all,$(PART)),more-harnesses) setup sandbox mcp-servers door-clients harnesses agent-services synapse peers user-mode-linux nginx web
 ifdef PART
 	@$(PYTEST) -q $(PARALLEL) $(PART_$(PART)) -m "not quiet"

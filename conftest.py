@@ -19,9 +19,11 @@ sys.dont_write_bytecode = False
 # Thousands of tests are a large heap that stays: collecting it again and again takes longer than many of the tests.
 gc.disable()
 
-# The time that an example takes shows how busy the machine is, not whether the code is right.
-settings.register_profile("parlour", deadline=None)
-settings.load_profile("parlour")
+# The time that an example takes shows how busy the machine is, not whether the code is right. `make test` tries the
+# same examples each time, so that its result depends on the code alone; PARLOUR_HYPOTHESIS=random looks for new ones.
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None)
+settings.load_profile(os.environ.get("PARLOUR_HYPOTHESIS", "same"))
 
 FOR_ROOT = pytest.StashKey[int]()
 MANY_TESTS = 1000

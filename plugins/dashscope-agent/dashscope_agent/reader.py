@@ -94,7 +94,7 @@ class DashScopeReader(http.EventReader):
 def _partial_mark(text: str) -> int:
     """Returns where the text ends with the beginning of a mark; the length of the text if it does not."""
     cut = text.rfind("<")
-    return cut if cut >= 0 and any(mark.startswith(text[cut:]) for mark in MARKS) else len(text)
+    return cut if cut >= 0 and any(mark.startswith(text[cut:]) and mark != text[cut:] for mark in MARKS) else len(text)
 
 
 def failure(status: int, data: Mapping[str, Any]) -> http.ServiceFailure:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from dashscope_agent.reader import DashScopeReader
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parlour_sdk.agents.http_agent import AnswerDelta, ServerEvent
@@ -113,6 +113,7 @@ async def test_test_connection_checks_key_and_application_without_work() -> None
 
 
 @given(st.lists(st.sampled_from(["a", "<", "ref", ">", "[1]", "</ref>", "<ref>", "世"]), max_size=12))
+@example(["<", "ref", "</ref>", ">"])
 def test_marks_of_sources_are_removed_whatever_the_fragments(pieces: list[str]) -> None:
     import json
 
