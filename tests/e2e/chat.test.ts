@@ -201,10 +201,12 @@ it("offers suggested replies as buttons until something else is said", async () 
   await suggested.first().press("Enter");
   await own(page, "suggest <b>me</b>").nth(1).waitFor();
   await page.getByText("How shall it go on?").nth(1).waitFor();
-  expect(await suggested.allTextContents()).toEqual(["<b>me</b>", "file"]);
+  await expect.poll(() => suggested.allTextContents(), { timeout: 30_000 }).toEqual(["<b>me</b>", "file"]);
 
   await say(page, "file");
   await answer(page, "0 file in capitals.").waitFor();
-  expect(await suggested.count()).toBe(0);
-  expect((await runs(agentId)).map((run) => run.status)).toEqual(["completed", "completed", "completed"]);
+  await expect.poll(() => suggested.count(), { timeout: 30_000 }).toBe(0);
+  await expect
+    .poll(async () => (await runs(agentId)).map((run) => run.status), { timeout: 30_000 })
+    .toEqual(["completed", "completed", "completed"]);
 });
