@@ -57,7 +57,7 @@ def a_model(host: Host) -> Resource:
 
 
 def a_budget(host: Host) -> Resource:
-    return create(host, "/budgets", {"name": "small", "scope": "workspace", "tokens": 9}, {"tokens": 8}, "tokens")
+    return create(host, "/budgets", {"name": "small", "scope": "workspace", "tokens": 9_000_000}, {"tokens": 8_000_000}, "tokens")
 
 
 def a_schedule(host: Host) -> Resource:
