@@ -57,7 +57,8 @@ def a_model(host: Host) -> Resource:
 
 
 def a_budget(host: Host) -> Resource:
-    return create(host, "/budgets", {"name": "small", "scope": "workspace", "tokens": 9_000_000}, {"tokens": 8_000_000}, "tokens")
+    body = {"name": "large", "scope": "workspace", "tokens": 9_000_000}
+    return create(host, "/budgets", body, {"tokens": 8_000_000}, "tokens")
 
 
 def a_schedule(host: Host) -> Resource:
